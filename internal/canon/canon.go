@@ -1,0 +1,49 @@
+// Package canon is the one JSON encoding of everything that is compared, hashed or stored: one value
+// has one encoding, and bytes with two possible readings are refused.
+//
+// Encoding: map keys and the keys of raw JSON are sorted bytewise, struct fields come in declaration
+// order, there is no insignificant space, strings carry only the escapes that JSON demands, a nil
+// slice is [] and a nil map {}, and a method with a pointer receiver counts whether or not the value
+// is addressable. Decoding takes all that encoding gives and is strict about everything else. What
+// Decode would refuse, Append refuses too: stored bytes must load.
+package canon
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"reflect"
+	"sync"
+)
+
+// Append appends the canonical JSON of v to dst. It honours json tags (name, "-", omitempty, omitzero,
+// string), json.Marshaler and encoding.TextMarshaler. It fails, with the path of the value in the
+// message, for what has no canonical form: NaN and infinities, invalid UTF-8, nesting deeper than
+// DefaultDepth (so also cycles), map keys that are equal or differ only by case, a marshaler that
+// gives null, and types that JSON cannot hold. It is safe for concurrent use.
+func Append(dst []byte, v any) ([]byte, error) {
+	if v == nil {
+		return append(dst, "null"...), nil
+	}
+	rv := reflect.ValueOf(v)
+	return codecOf(rv.Type()).append(dst, rv, 0)
+}
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// Digest is DigestBytes of the canonical JSON of v. It fails where Append does.
+func Digest(v any) (string, error) {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	b, err := Append((*buf)[:0], v)
+	if err != nil {
+		return "", err
+	}
+	*buf = b
+	return DigestBytes(b), nil
+}
+
+// DigestBytes is the first 16 bytes of the SHA-256 of b, as 32 lower-case hexadecimal digits.
+func DigestBytes(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}
