@@ -1,0 +1,245 @@
+package store
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"sync"
+)
+
+// RecordFormat is the format byte of the records that this version writes, and the newest it reads.
+const RecordFormat = 1
+
+// Kind tells apart what stands at a version.
+type Kind uint8
+
+const (
+	KindRecord Kind = iota // a version
+	KindBase               // what Prune left: the hash of a version whose bytes are gone
+	KindErased             // the tombstone of an erased task
+)
+
+// flags of a record
+const (
+	flagFinal  = 1 << 0
+	flagMAC    = 1 << 1
+	flagBase   = 1 << 2
+	flagErased = 1 << 3
+	flagsKnown = flagFinal | flagMAC | flagBase | flagErased
+)
+
+const (
+	sumSize = 4  // CRC-32C
+	macSize = 32 // HMAC-SHA-256
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// AppendKey appends the key of a record: its task, and its version inverted so that the newest comes first. The
+// checksum and the hash of a record cover it, so a record cannot be passed off as another one's.
+func AppendKey(dst []byte, task string, version uint64) []byte {
+	dst = append(dst, 't')
+	dst = append(dst, task...)
+	dst = append(dst, 0, 2)
+	return binary.BigEndian.AppendUint64(dst, ^version)
+}
+
+// Sealer turns records into bytes and back; all stores use it, so their bytes and hashes are the same. The zero Sealer
+// is ready to use and writes no MAC. It is safe for concurrent use.
+//
+// A sealed record is: format, flags, previous hash, nonce, at, since, wake, machine, state, owner, waits-for, changes,
+// snapshot, entry, MAC if there is a key, CRC-32C over key and all of that. Integers are big-endian, lengths are
+// uvarints. Its hash is SHA-256 over key and value; it is not stored but computed.
+type Sealer struct {
+	macs *sync.Pool // of hash.Hash
+}
+
+// NewSealer seals with a MAC under key, which is kept outside the store: whoever can write the store but lacks the
+// key cannot change a record unnoticed. An empty key means no MAC.
+func NewSealer(key []byte) *Sealer {
+	if len(key) == 0 {
+		return &Sealer{}
+	}
+	key = append([]byte(nil), key...)
+	return &Sealer{macs: &sync.Pool{New: func() any { return hmac.New(sha256.New, key) }}}
+}
+
+// Seal appends key and value of the record to buf and returns it with the length of the key. It reads r.Tip.Version and
+// everything but r.Tip.Hash, which it sets.
+func (s *Sealer) Seal(buf []byte, r *Record, kind Kind) (out []byte, key int) {
+	start := len(buf)
+	buf = AppendKey(buf, r.Task, r.Tip.Version)
+	key = len(buf) - start
+	flags := byte(0)
+	if r.Meta.Final {
+		flags |= flagFinal
+	}
+	if kind == KindErased {
+		flags |= flagErased
+	}
+	if s.macs != nil {
+		flags |= flagMAC
+	}
+	buf = append(buf, RecordFormat, flags)
+	buf = append(buf, r.Prev[:]...)
+	buf = binary.BigEndian.AppendUint64(buf, r.Nonce)
+	buf = binary.BigEndian.AppendUint64(buf, uint64(r.At))
+	buf = binary.BigEndian.AppendUint64(buf, uint64(r.Meta.Since))
+	buf = binary.BigEndian.AppendUint64(buf, uint64(r.Meta.Wake))
+	buf = appendString(buf, r.Meta.Machine)
+	buf = appendString(buf, r.Meta.State)
+	buf = appendString(buf, r.Meta.Owner)
+	buf = appendString(buf, r.Meta.WaitsFor)
+	for _, part := range [...][]byte{r.Changes, r.Snapshot, r.Entry} {
+		buf = append(binary.AppendUvarint(buf, uint64(len(part))), part...)
+	}
+	buf = s.finish(buf, start)
+	r.Tip.Hash = sha256.Sum256(buf[start:])
+	return buf, key
+}
+
+// SealBase appends key and value of the base row that stands for a version whose bytes are gone.
+func (s *Sealer) SealBase(buf []byte, task string, tip Tip) (out []byte, key int) {
+	start := len(buf)
+	buf = AppendKey(buf, task, tip.Version)
+	key = len(buf) - start
+	flags := byte(flagBase)
+	if s.macs != nil {
+		flags |= flagMAC
+	}
+	buf = append(buf, RecordFormat, flags)
+	buf = append(buf, tip.Hash[:]...)
+	return s.finish(buf, start), key
+}
+
+// finish appends the MAC and the checksum over what was appended since start.
+func (s *Sealer) finish(buf []byte, start int) []byte {
+	if s.macs != nil {
+		mac := s.macs.Get().(hash.Hash)
+		mac.Reset()
+		mac.Write(buf[start:])
+		buf = mac.Sum(buf)
+		s.macs.Put(mac)
+	}
+	return binary.BigEndian.AppendUint32(buf, crc32.Checksum(buf[start:], castagnoli))
+}
+
+// Open checks and decodes a sealed value. Byte slices of the record point into value. Of a base, only Task and Tip are set.
+// ErrCorrupt or ErrNewer, naming task and version.
+func (s *Sealer) Open(task string, version uint64, value []byte) (Record, Kind, error) {
+	rec := Record{Task: task, Tip: Tip{Version: version}}
+	corrupt := func(what string) (Record, Kind, error) {
+		return Record{}, 0, &CorruptError{Task: task, Version: version, What: what}
+	}
+	var scratch [MaxTask + 16]byte
+	key := AppendKey(scratch[:0], task, version)
+	if len(value) < 2+sumSize {
+		return corrupt("record is truncated")
+	}
+	body := value[:len(value)-sumSize]
+	sum := crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, body)
+	if sum != binary.BigEndian.Uint32(value[len(body):]) {
+		return corrupt("checksum does not match")
+	}
+	if body[0] != RecordFormat || body[1]&^flagsKnown != 0 {
+		return Record{}, 0, &NewerError{Task: task, Version: version, Format: int(body[0]), Known: RecordFormat}
+	}
+	flags := body[1]
+	body, err := s.checkMAC(key, body, flags)
+	if err != "" {
+		return corrupt(err)
+	}
+	if flags&flagBase != 0 {
+		r := reader{b: body[2:]}
+		rec.Tip.Hash = r.hash()
+		if r.bad || len(r.b) != 0 {
+			return corrupt("base row is malformed")
+		}
+		return rec, KindBase, nil
+	}
+	if !rec.decode(body) {
+		return corrupt("record is malformed")
+	}
+	rec.Tip.Hash = hashOf(key, value)
+	if flags&flagErased != 0 {
+		return rec, KindErased, nil
+	}
+	return rec, KindRecord, nil
+}
+
+// checkMAC takes the MAC off the body; what is wrong, or empty.
+func (s *Sealer) checkMAC(key, body []byte, flags byte) ([]byte, string) {
+	if flags&flagMAC == 0 {
+		if s.macs != nil {
+			return nil, "record has no MAC"
+		}
+		return body, ""
+	}
+	if len(body) < 2+macSize {
+		return nil, "record is truncated"
+	}
+	body, want := body[:len(body)-macSize], body[len(body)-macSize:]
+	if s.macs == nil {
+		return body, ""
+	}
+	mac := s.macs.Get().(hash.Hash)
+	defer s.macs.Put(mac)
+	mac.Reset()
+	mac.Write(key)
+	mac.Write(body)
+	var got [macSize]byte
+	if !hmac.Equal(mac.Sum(got[:0]), want) {
+		return nil, "MAC does not match"
+	}
+	return body, ""
+}
+
+func (rec *Record) decode(body []byte) bool {
+	r := reader{b: body[2:]}
+	rec.Meta.Final = body[1]&flagFinal != 0
+	rec.Prev = r.hash()
+	rec.Nonce = r.uint64()
+	rec.At = Micros(r.uint64())
+	rec.Meta.Since = Micros(r.uint64())
+	rec.Meta.Wake = Micros(r.uint64())
+	rec.Meta.Machine = r.string()
+	rec.Meta.State = r.string()
+	rec.Meta.Owner = r.string()
+	rec.Meta.WaitsFor = r.string()
+	rec.Changes = r.bytes()
+	rec.Snapshot = r.bytes()
+	rec.Entry = r.bytes()
+	return !r.bad && len(r.b) == 0
+}
+
+func hashOf(key, value []byte) (h [32]byte) {
+	d := sha256.New()
+	d.Write(key)
+	d.Write(value)
+	d.Sum(h[:0])
+	return h
+}
+
+// String names the kind.
+func (k Kind) String() string {
+	switch k {
+	case KindRecord:
+		return "record"
+	case KindBase:
+		return "base"
+	case KindErased:
+		return "tombstone"
+	}
+	return fmt.Sprintf("kind(%d)", uint8(k))
+}
+
+// Prepare fills in c.Tip.Version, c.Prev and c.Changes and seals the record; every store's Commit ends with it.
+func (c *Commit) Prepare(s *Sealer, buf []byte) (out []byte, key int) {
+	c.Tip.Version = c.Base.Version + 1
+	c.Prev = c.Base.Hash
+	c.Changes = c.appendChanges(nil) // fresh: the old slice may be somebody's record
+	return s.Seal(buf, &c.Record, KindRecord)
+}
