@@ -34,6 +34,7 @@ var rules = []rule{
 	{"engine", checkEngine},
 	{"heavy", checkHeavy},
 	{"test-library", checkTestLibraries},
+	{"dependency", checkDependencies},
 	{"name", checkNames},
 	{"package-doc", checkPackageDocs},
 	{"symbol-doc", checkSymbolDocs},

@@ -89,6 +89,39 @@ func isTestLibrary(p string) bool {
 		slices.ContainsFunc(testLibraries, func(l string) bool { return within(p, l) })
 }
 
+// checkDependencies wants every foreign module that any file imports to be explained in dependencyPage: in a row of its
+// table that begins with the module's path.
+func checkDependencies(t *tree) []Fault {
+	listed := t.dependencies()
+	var out []Fault
+	for _, f := range t.files {
+		for _, s := range f.Imports {
+			p := imported(s)
+			if _, ours := inModule(p); ours || standard(p) ||
+				slices.ContainsFunc(listed, func(m string) bool { return within(p, m) }) {
+				continue
+			}
+			out = append(out, t.fault("dependency", f, s.Pos(), p+" is not explained in "+dependencyPage,
+				"do without it, or say there why it is needed and where it may be imported"))
+		}
+	}
+	return out
+}
+
+// dependencies are the modules that dependencyPage explains.
+func (t *tree) dependencies() []string {
+	var out []string
+	for _, p := range t.prose {
+		for _, l := range p.lines {
+			if row, ok := strings.CutPrefix(l, "| `"); ok && p.path == dependencyPage {
+				module, _, _ := strings.Cut(row, "`")
+				out = append(out, module)
+			}
+		}
+	}
+	return out
+}
+
 // checkHeavy follows the imports of each core package through this module to a heavy one.
 func checkHeavy(t *tree) []Fault {
 	var out []Fault

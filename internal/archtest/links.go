@@ -20,8 +20,11 @@ type symbol struct {
 	open    bool // has members that are declared elsewhere: an embedded field, an alias
 }
 
-// checkLinks wants every doc link to one of our packages to name something that exists. A link by a package's
-// name need not be to an imported package, so that a contract can cite its conformance suite.
+// span is a symbol of a package in prose: a code span that holds nothing else.
+var span = regexp.MustCompile("`(\\w+)\\.([A-Z]\\w*)(?:\\.([A-Z]\\w*))?(?:\\(\\))?`")
+
+// checkLinks wants every doc link to one of our packages to name something that exists, and every symbol in prose.
+// A link by a package's name need not be to an imported package, so that a contract can cite its conformance suite.
 func checkLinks(t *tree) []Fault {
 	byName, byPath := t.symbols()
 	var out []Fault
@@ -31,6 +34,22 @@ func checkLinks(t *tree) []Fault {
 				for _, l := range danglingIn(c.Text, byName, byPath) {
 					out = append(out, t.fault("doc-link", f, c.Pos(), "doc link ["+l+"] leads nowhere",
 						"name what it was renamed to, or drop the brackets"))
+				}
+			}
+		}
+	}
+	return append(out, checkProse(t, byName)...)
+}
+
+// checkProse wants every symbol that Markdown names in a code span to exist.
+func checkProse(t *tree, byName map[string]map[string]*symbol) []Fault {
+	var out []Fault
+	for _, p := range t.prose {
+		for i, text := range p.lines {
+			for _, m := range span.FindAllStringSubmatch(text, -1) {
+				if syms, ours := byName[m[1]]; ours && !resolves(syms, m[2], m[3]) {
+					out = append(out, Fault{"doc-link", p.path, i + 1, m[0] + " is no symbol of package " + m[1],
+						"name what it was renamed to"})
 				}
 			}
 		}

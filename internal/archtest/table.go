@@ -84,6 +84,9 @@ var testLibraries = []string{
 	"testing",
 }
 
+// dependencyPage explains every module that ours imports.
+const dependencyPage = "docs/dependencies.md"
+
 // vagueNames say nothing about what a package holds.
 var vagueNames = []string{"base", "common", "helper", "helpers", "misc", "shared", "util", "utils"}
 

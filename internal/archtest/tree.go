@@ -23,10 +23,17 @@ type tree struct {
 	fset   *token.FileSet
 	files  []*file // in order of path
 	broken []Fault // files that do not parse
+	prose  []page  // Markdown
 	long   string  // text of the list of long functions
 }
 
-// readTree parses every Go file that the go command would build or test with ./... .
+// page is one Markdown file.
+type page struct {
+	path  string
+	lines []string
+}
+
+// readTree parses every Go file that the go command would build or test with ./... , and reads the prose beside them.
 func readTree(fsys fs.FS) (*tree, error) {
 	t := &tree{fset: token.NewFileSet()}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -35,18 +42,12 @@ func readTree(fsys fs.FS) (*tree, error) {
 			return err
 		case d.IsDir() && foreign(fsys, name):
 			return fs.SkipDir
-		case d.IsDir() || path.Ext(name) != ".go":
+		case d.IsDir():
 			return nil
 		}
-		return t.parse(fsys, name)
+		return t.read(fsys, name)
 	})
-	if err != nil {
-		return nil, err
-	}
-	if raw, err := fs.ReadFile(fsys, longList); err == nil {
-		t.long = string(raw)
-	}
-	return t, nil
+	return t, err
 }
 
 // foreign tells whether a directory is none of ours: ignored by the go command, or a module of its own.
@@ -62,18 +63,33 @@ func foreign(fsys fs.FS, dir string) bool {
 	return err == nil
 }
 
-func (t *tree) parse(fsys fs.FS, name string) error {
+func (t *tree) read(fsys fs.FS, name string) error {
+	ext := path.Ext(name)
+	if ext != ".go" && ext != ".md" && name != longList {
+		return nil
+	}
 	src, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return err
 	}
+	switch ext {
+	case ".go":
+		t.parse(name, src)
+	case ".md":
+		t.prose = append(t.prose, page{name, strings.Split(string(src), "\n")})
+	default:
+		t.long = string(src)
+	}
+	return nil
+}
+
+func (t *tree) parse(name string, src []byte) {
 	f, err := parser.ParseFile(t.fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		t.broken = append(t.broken, Fault{"parse", name, 1, err.Error(), "mend the syntax"})
-		return nil
+		return
 	}
 	t.files = append(t.files, &file{File: f, path: name, pkg: path.Dir(name)})
-	return nil
 }
 
 // packages are the directories that hold files, in order.
