@@ -46,7 +46,7 @@ func Explicit(text string) Consent {
 type consentSlot []string
 
 // consentRule is a row of slots. Clauses of English may run together ("yes please") or be marked off
-// ("Yes, please."); in Chinese, where words run together and change each other, they are marked off.
+// ("Yes, please."); in Chinese, where words run together and change each other, a mark or a space parts them.
 type consentRule struct {
 	verdict Consent
 	between []string

@@ -1,0 +1,39 @@
+package guard
+
+// All holds when each of the guards holds, by Kleene logic; see [Both]. Of none it allows.
+func All(guards ...Guard) Guard { return combine("all", guards, Both) }
+
+// Any holds when one of the guards holds, by Kleene logic; see [Either]. Of none it denies.
+func Any(guards ...Guard) Guard { return combine("any", guards, Either) }
+
+// Not turns allow and deny around, and leaves unknown, ask and a guard's own fault alone.
+func Not(g Guard) Guard {
+	name := "not_" + g.name
+	return Guard{name: name, revision: g.revision, reads: g.reads, parts: true, judge: func(s *Scene) Verdict {
+		switch v := g.Judge(s); {
+		case v.Allowed():
+			return Deny(name, "")
+		case v.Denied() && v.code != CodeGuardFault && v.code != CodeNamesNothing:
+			return Allow()
+		default:
+			return v
+		}
+	}}
+}
+
+func combine(name string, guards []Guard, join func(...Verdict) Verdict) Guard {
+	c := Guard{name: name, parts: true}
+	for _, g := range guards {
+		c.name += "_" + g.name
+		c.revision += g.revision
+		c.reads = append(c.reads, g.reads...)
+	}
+	c.judge = func(s *Scene) Verdict {
+		verdicts := make([]Verdict, len(guards))
+		for i, g := range guards {
+			verdicts[i] = g.Judge(s)
+		}
+		return join(verdicts...)
+	}
+	return c
+}

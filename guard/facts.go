@@ -1,0 +1,149 @@
+package guard
+
+import (
+	"slices"
+	"time"
+)
+
+// Facts is what a task believes: at most one entry for each fact and subject, in order. A value: With and
+// Without return changed copies. Looked up here, outside a guard, a recorded value counts whatever its age:
+// invariants judge the record, guards judge the present. The zero Facts is empty. Safe for concurrent use.
+type Facts struct {
+	entries  []Entry
+	subjects Subjects
+}
+
+// Subjects maps a kind of subject to the ids that a payload and the task's data name.
+type Subjects map[string][]string
+
+// FactsOf rebuilds facts from stored entries.
+func FactsOf(entries []Entry) Facts {
+	slices.SortFunc(entries, func(a, b Entry) int { return a.Key.compare(b.Key) })
+	return Facts{entries: entries}
+}
+
+func (f Facts) find(k Key) (int, bool) {
+	for i := range f.entries {
+		switch c := f.entries[i].Key.compare(k); {
+		case c == 0:
+			return i, true
+		case c > 0:
+			return i, false
+		}
+	}
+	return len(f.entries), false
+}
+
+func (f Facts) look(i *FactInfo, subject string) (Entry, bool) {
+	if i == nil {
+		return Entry{}, false
+	}
+	if subject == "" {
+		ids := f.subjects[i.About]
+		if len(ids) != 1 {
+			return Entry{}, false
+		}
+		subject = ids[0]
+	}
+	e, ok := f.Entry(Key{i.Name, subject})
+	return e, ok && !e.Disputed
+}
+
+// Entry is what is recorded under a key.
+func (f Facts) Entry(k Key) (Entry, bool) {
+	if i, ok := f.find(k); ok {
+		return f.entries[i], true
+	}
+	return Entry{}, false
+}
+
+// Len is the number of entries.
+func (f Facts) Len() int { return len(f.entries) }
+
+// All are the entries, sorted by fact and subject. The caller must not change them.
+func (f Facts) All() []Entry { return f.entries }
+
+// Bound is a copy that resolves facts without a subject to these ids.
+func (f Facts) Bound(s Subjects) Facts { return Facts{f.entries, s} }
+
+// Merged says what became of one piece of evidence in With.
+type Merged string
+
+// What can become of evidence.
+const (
+	News      Merged = "news"      // a first value, or another value than the one before
+	Renewed   Merged = "renewed"   // the same value, observed again
+	Duplicate Merged = "duplicate" // the same observation once more
+	Late      Merged = "late"      // older than what is believed; kept in the history, not applied
+	Dispute   Merged = "dispute"   // another value with the same order mark: the fact is unknown now
+)
+
+// With is a copy in which each piece of evidence took its place by its fact's own order (law 6). The result is
+// the same for any order and any repetition of the same evidence. The second result says what became of each.
+func (f Facts) With(evidence ...Evidence) (Facts, []Merged) {
+	if len(evidence) == 0 {
+		return f, nil
+	}
+	out := Facts{make([]Entry, len(f.entries), len(f.entries)+len(evidence)), f.subjects}
+	copy(out.entries, f.entries)
+	merged := make([]Merged, len(evidence))
+	for n, ev := range evidence {
+		i, had := out.find(ev.entry.Key)
+		if !had {
+			out.entries = slices.Insert(out.entries, i, ev.entry)
+			merged[n] = News
+			continue
+		}
+		out.entries[i], merged[n] = merge(out.entries[i], ev)
+	}
+	return out, merged
+}
+
+// merge puts one piece of evidence beside what is believed.
+func merge(old Entry, ev Evidence) (Entry, Merged) {
+	e := ev.entry
+	switch c := e.mark(old, ev.info.Order); {
+	case c < 0:
+		return old, Late
+	case c == 0 && ev.info.Order == ByArrival && !ev.info.Same(old.Value, e.Value):
+		return e, News
+	case c > 0 && (old.Disputed || !ev.info.Same(old.Value, e.Value)):
+		return e, News
+	case c > 0:
+		return e, Renewed
+	case ev.pulled && old.Disputed:
+		return e, News // asked anew, the source answered: its word stands
+	case old.Disputed:
+		return old, Dispute
+	case ev.info.Same(old.Value, e.Value):
+		old.Seen = later(old.Seen, e.Seen)
+		return old, Duplicate
+	case ev.pulled:
+		return e, News
+	default:
+		old.Value, old.Ref, old.Disputed = nil, "", true
+		old.Seen = later(old.Seen, e.Seen)
+		return old, Dispute
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// Without is a copy without the entries that drop picks.
+func (f Facts) Without(drop func(Key) bool) Facts {
+	if !slices.ContainsFunc(f.entries, func(e Entry) bool { return drop(e.Key) }) {
+		return f
+	}
+	kept := make([]Entry, 0, len(f.entries))
+	for _, e := range f.entries {
+		if !drop(e.Key) {
+			kept = append(kept, e)
+		}
+	}
+	return Facts{kept, f.subjects}
+}

@@ -1,0 +1,138 @@
+package guard
+
+import (
+	"crypto/ed25519"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// SignatureTolerance is how far a signature's timestamp may lie from now, before or after.
+const SignatureTolerance = 5 * time.Minute
+
+// MaxSignedBytes is the largest body that a signature is checked for.
+const MaxSignedBytes = 64 << 10
+
+// Errors of signatures.
+var (
+	ErrSignature = errors.New("signature does not hold")
+	ErrTimestamp = errors.New("signature is too old or from the future")
+)
+
+// Signature checks signed bytes: webhooks that a source pushes. The header reads "t=SECONDS,v1=HEX", may carry
+// several v1 parts, and signs "SECONDS.BODY" with the body's raw bytes. The zero Signature accepts nothing.
+// Safe for concurrent use.
+type Signature struct {
+	holds func(message, signature []byte) bool
+}
+
+// HMACSHA256 checks message authentication codes against any of the secrets: two while one is being rotated.
+// An empty secret accepts nothing.
+func HMACSHA256(secrets ...[]byte) Signature {
+	return Signature{func(message, signature []byte) bool {
+		for _, s := range secrets {
+			mac := hmac.New(sha256.New, s)
+			mac.Write(message)
+			if len(s) > 0 && hmac.Equal(mac.Sum(nil), signature) {
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+// Ed25519 checks signatures against any of the public keys: two while one is being rotated.
+func Ed25519(keys ...ed25519.PublicKey) Signature {
+	return Signature{func(message, signature []byte) bool {
+		for _, k := range keys {
+			if len(k) == ed25519.PublicKeySize && ed25519.Verify(k, message, signature) {
+				return true
+			}
+		}
+		return false
+	}}
+}
+
+// Check accepts the raw body when the header signs it and is not older, nor further ahead, than
+// [SignatureTolerance]. Errors wrap [ErrSignature] or [ErrTimestamp].
+func (s Signature) Check(body []byte, header string, now time.Time) error {
+	if len(body) > MaxSignedBytes {
+		return fmt.Errorf("body of %d bytes, at most %d: %w", len(body), MaxSignedBytes, ErrSignature)
+	}
+	at, signatures, err := parseSignature(header)
+	if err != nil {
+		return err
+	}
+	message := append([]byte(strconv.FormatInt(at, 10)+"."), body...)
+	held := false
+	for _, sig := range signatures {
+		held = held || s.holds != nil && s.holds(message, sig)
+	}
+	if !held {
+		return fmt.Errorf("none of %d signatures: %w", len(signatures), ErrSignature)
+	}
+	if off := now.Sub(time.Unix(at, 0)).Abs(); off > SignatureTolerance {
+		return fmt.Errorf("%s away from now, at most %s: %w", off.Round(time.Second), SignatureTolerance, ErrTimestamp)
+	}
+	return nil
+}
+
+func parseSignature(header string) (at int64, signatures [][]byte, err error) {
+	if len(header) > 1024 {
+		return 0, nil, fmt.Errorf("header of %d bytes: %w", len(header), ErrSignature)
+	}
+	at = -1
+	for part := range strings.SplitSeq(header, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		switch name {
+		case "t":
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil || n < 0 || at >= 0 {
+				return 0, nil, fmt.Errorf("header without one timestamp: %w", ErrSignature)
+			}
+			at = n
+		case "v1":
+			if raw, err := hex.DecodeString(value); err == nil {
+				signatures = append(signatures, raw)
+			}
+		}
+	}
+	if at < 0 || len(signatures) == 0 {
+		return 0, nil, fmt.Errorf("header needs t and v1: %w", ErrSignature)
+	}
+	return at, signatures, nil
+}
+
+// Sealed is an observation as a source may sign and push it: everything that the signature must cover.
+type Sealed struct {
+	ID      string          `json:"id" validate:"required,max=128"`
+	Fact    string          `json:"fact" validate:"required,max=64"`
+	Subject string          `json:"subject" validate:"required,max=256"`
+	At      time.Time       `json:"at" validate:"required"`
+	Seq     uint64          `json:"seq,omitempty"`
+	Value   json.RawMessage `json:"value"`
+}
+
+// Open checks the signature of a [Sealed] body and makes the observation, with the handle of the authority that
+// holds the key. Errors wrap [ErrSignature], [ErrTimestamp], [ErrForm] or [ErrEvidence].
+func (s Signature) Open(body []byte, header string, by *Authority, f AnyFact, now time.Time) (Observation, error) {
+	if err := s.Check(body, header, now); err != nil {
+		return Observation{}, err
+	}
+	sealed, err := Decode[Sealed](body)
+	if err != nil {
+		return Observation{}, err
+	}
+	if sealed.Fact != f.Info().Name {
+		return Observation{}, &EvidenceError{Key{sealed.Fact, sealed.Subject}, "unknown_fact", "expected " + f.Info().Name}
+	}
+	o, err := f.Info().Observe(by, sealed.Value, sealed.Subject, by.Name()+"/"+sealed.ID, sealed.At)
+	o.entry.Seq = sealed.Seq
+	return o.Identified(sealed.ID), err
+}

@@ -1,0 +1,93 @@
+package machine
+
+import (
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/internal/canon"
+)
+
+// consent judges law 9: an open offer of exactly this event and payload, the same effects to the byte, the same values
+// underneath, and the party's own explicit yes, said after the offer was made.
+func (a *attempt) consent(j *judged) guard.Verdict {
+	offer, v := a.offered(j)
+	if offer == nil {
+		return v
+	}
+	if v := a.stillStands(j, offer); !v.Allowed() {
+		return v
+	}
+	k := guard.Key{Fact: j.edge.confirm.Info().Name, Subject: offer.ID}
+	entry, ok := j.scene.Record(k)
+	if !ok {
+		return guard.Ask(offer.Question)
+	}
+	reply, _ := entry.Value.(guard.Reply)
+	switch {
+	case !offer.answeredBy(reply, a.s.Owner):
+		return guard.Deny(CodeNotApprover, "somebody else than the party answered")
+	case !entry.At.After(offer.OpenedAt):
+		return guard.Deny(CodeBeforeQuestion, "it was said before the offer was made")
+	}
+	switch reply.Consent() {
+	case guard.Yes:
+		j.offer = offer.ID
+		return guard.Allow()
+	case guard.No:
+		return guard.Deny(CodeDeclined, "the party said no")
+	}
+	return guard.Ask(offer.Question)
+}
+
+// offered finds the open offer that the payload repeats word for word.
+func (a *attempt) offered(j *judged) (*OpenOffer, guard.Verdict) {
+	digest := canon.DigestBytes(a.payload)
+	others := false
+	for i := range a.s.Offers {
+		switch o := &a.s.Offers[i]; {
+		case o.Event != j.edge.event.Name:
+		case o.Digest == digest:
+			return o, guard.Allow()
+		default:
+			others = true
+		}
+	}
+	if others {
+		return nil, guard.Deny(CodeOfferDiffers, "it is not what was offered, word for word")
+	}
+	return nil, guard.Deny(CodeNotOffered, "nothing of the kind was offered")
+}
+
+func (a *attempt) stillStands(j *judged, o *OpenOffer) guard.Verdict {
+	if !a.in.Now.Before(o.Expires) {
+		return guard.Deny(CodeOfferExpired, "the offer has run out")
+	}
+	if k := changed(o, a.facts); k != nil {
+		return guard.Deny(CodeOfferVoid, k.String()+" has changed since the offer was made")
+	}
+	if j.verdict.Unknown() {
+		return guard.Allow() // the effects are not known yet; evidence is asked for first
+	}
+	if len(o.Effects) != len(j.drafts) {
+		return guard.Deny(CodeEffectsDiffer, "it would cause something else than what was offered")
+	}
+	for i, d := range j.drafts {
+		if o.Effects[i] != (Draft{d.effect.Name, d.bytes}) {
+			return guard.Deny(CodeEffectsDiffer, "it would cause something else than what was offered")
+		}
+	}
+	return guard.Allow()
+}
+
+// changed is the first fact that an offer stands on and that has another value now. One that is only unknown or old does
+// not void an offer: the guards ask for it again.
+func changed(o *OpenOffer, facts guard.Facts) *guard.Key {
+	for _, st := range o.Stands {
+		e, ok := facts.Entry(st.Key)
+		if !ok || e.Disputed {
+			continue
+		}
+		if digest, err := canon.Digest(e.Value); err != nil || digest != st.Digest {
+			return &st.Key
+		}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pawlgo/pawl/guard"
+)
+
+// Description is a definition as data, in sorted order: equal definitions have equal descriptions.
+type Description struct {
+	Machine    string              `json:"machine"`
+	Version    int                 `json:"version"`
+	Digest     string              `json:"digest,omitempty"`
+	Initial    State               `json:"initial"`
+	States     []StateDescription  `json:"states"`
+	Events     []EventDescription  `json:"events"`
+	Edges      []EdgeDescription   `json:"edges"`
+	Facts      []FactDescription   `json:"facts"`
+	Effects    []EffectDescription `json:"effects"`
+	Invariants []string            `json:"invariants"`
+}
+
+// StateDescription is one state. Durations are written like 72h0m0s.
+type StateDescription struct {
+	Name     State    `json:"name"`
+	Final    bool     `json:"final,omitempty"`
+	WaitsFor Party    `json:"waits_for,omitempty"`
+	Timers   []string `json:"timers,omitempty"` // event and delay
+}
+
+// EventDescription is one event.
+type EventDescription struct {
+	Name    string `json:"name"`
+	Payload string `json:"payload"`
+	Narrows bool   `json:"narrows,omitempty"`
+}
+
+// EdgeDescription is one edge.
+type EdgeDescription struct {
+	Event   string             `json:"event"`
+	From    []State            `json:"from"`
+	To      State              `json:"to,omitempty"` // "" stays
+	By      []guard.Actor      `json:"by,omitempty"`
+	Fresh   []string           `json:"fresh,omitempty"`
+	Guards  []GuardDescription `json:"guards,omitempty"`
+	Confirm string             `json:"confirm,omitempty"`
+	Emits   []string           `json:"emits,omitempty"`
+	Offers  []string           `json:"offers,omitempty"`
+}
+
+// GuardDescription is one guard or check of an edge.
+type GuardDescription struct {
+	Name     string   `json:"name"`
+	Revision int      `json:"revision,omitempty"`
+	Reads    []string `json:"reads,omitempty"`
+}
+
+// FactDescription is one fact: who may evidence it, about what, and for how long it counts.
+type FactDescription struct {
+	Name      string `json:"name"`
+	Authority string `json:"authority"`
+	About     string `json:"about,omitempty"`
+	Type      string `json:"type"`
+	MaxAge    string `json:"max_age,omitempty"`
+	Lasting   bool   `json:"lasting,omitempty"`
+	Volatile  bool   `json:"volatile,omitempty"`
+	Hidden    bool   `json:"hidden,omitempty"`
+	Order     string `json:"order"`
+}
+
+// EffectDescription is one effect.
+type EffectDescription struct {
+	Name    string `json:"name"`
+	Args    string `json:"args"`
+	Receipt string `json:"receipt"`
+	Within  string `json:"within,omitempty"`
+	Matches bool   `json:"matches,omitempty"`
+}
+
+// Describe gives the definition as data.
+func (m *Machine[D]) Describe() Description {
+	d := m.c.describe()
+	d.Digest = m.c.digest
+	return d
+}
+
+func (c *core) describe() Description {
+	d := Description{Machine: c.name, Version: c.version, Initial: c.initial}
+	for _, s := range c.states() {
+		d.States = append(d.States, c.describeState(s))
+	}
+	for _, name := range sorted(c.events) {
+		if i := c.events[name]; !i.internal {
+			d.Events = append(d.Events, EventDescription{name, i.Payload.String(), i.Narrows})
+		}
+	}
+	for _, e := range c.edges {
+		d.Edges = append(d.Edges, e.describe())
+	}
+	slices.SortStableFunc(d.Edges, func(a, b EdgeDescription) int { return strings.Compare(a.Event, b.Event) })
+	for _, name := range sorted(c.facts) {
+		d.Facts = append(d.Facts, describeFact(c.facts[name]))
+	}
+	for _, name := range sorted(c.effects) {
+		i := c.effects[name]
+		e := EffectDescription{Name: name, Args: i.Args.String(), Receipt: i.Receipt.Name, Matches: i.match != nil}
+		if i.Within > 0 {
+			e.Within = i.Within.String()
+		}
+		d.Effects = append(d.Effects, e)
+	}
+	for _, i := range c.invariants {
+		d.Invariants = append(d.Invariants, i.name)
+	}
+	slices.Sort(d.Invariants)
+	return d
+}
+
+func (c *core) describeState(s State) StateDescription {
+	_, final := c.final[s]
+	d := StateDescription{Name: s, Final: final}
+	if w := c.waits[s]; w != nil {
+		d.WaitsFor = w.party
+		d.Timers = append(d.Timers, w.event.Name+" after "+w.after.String())
+	}
+	for _, t := range c.timers[s] {
+		d.Timers = append(d.Timers, t.event.Name+" after "+t.after.String())
+	}
+	return d
+}
+
+func (e *edge) describe() EdgeDescription {
+	d := EdgeDescription{Event: e.event.Name, From: slices.Sorted(slices.Values(e.from)), To: e.to, By: slices.Sorted(slices.Values(e.actors))}
+	for _, f := range e.fresh {
+		d.Fresh = append(d.Fresh, f.Info().Name)
+	}
+	for _, g := range e.guards {
+		d.Guards = append(d.Guards, GuardDescription{g.Name(), g.Revision(), factNames(g.Reads())})
+	}
+	for _, k := range e.checks {
+		d.Guards = append(d.Guards, GuardDescription{k.name, 0, factNames(k.reads)})
+	}
+	if e.confirm != nil {
+		d.Confirm = e.confirm.Info().Name
+	}
+	for _, o := range e.outputs {
+		switch o.kind {
+		case emits:
+			d.Emits = append(d.Emits, o.effect.Name)
+		case offers:
+			d.Offers = append(d.Offers, o.offer.Name+" to "+string(o.party)+" for "+o.expires.String())
+		}
+	}
+	return d
+}
+
+func factNames(facts []guard.AnyFact) []string {
+	var out []string
+	for _, f := range facts {
+		if !slices.Contains(out, f.Info().Name) {
+			out = append(out, f.Info().Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func describeFact(i *guard.FactInfo) FactDescription {
+	d := FactDescription{Name: i.Name, Authority: i.Source, About: i.About, Type: i.Type.String(), Lasting: i.Lasting,
+		Volatile: i.Volatile, Hidden: i.Hidden, Order: string(i.Order)}
+	if i.MaxAge > 0 {
+		d.MaxAge = i.MaxAge.String()
+	}
+	return d
+}

@@ -1,0 +1,186 @@
+package machine
+
+import (
+	"errors"
+	"reflect"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+)
+
+// EffectKind is the kind of subject of receipts: the key of an intent.
+const EffectKind = "effect"
+
+// EffectInfo is the declaration of an effect as data. Read it only.
+type EffectInfo struct {
+	Name    string
+	Args    reflect.Type
+	Receipt *guard.FactInfo
+	Within  time.Duration // how long after its commit an intent may still be sent; 0 is for ever
+
+	confirmed, failed *EventInfo
+	decodeStored      func([]byte) (any, error)
+	match             func(args, receipt any) error
+}
+
+// AnyEffect is an [Effect] of any types. Only Effect implements it.
+type AnyEffect interface {
+	// Info is the declaration; nil for the zero Effect.
+	Info() *EffectInfo
+
+	effect()
+}
+
+// Effect is a wish to act on the world: arguments E, and R the receipt that proves that it happened (law 8). The zero
+// Effect is refused by Build. Safe for concurrent use.
+type Effect[E, R any] struct {
+	info      *EffectInfo
+	receipt   guard.Fact[R]
+	confirmed Event[Settled]
+	failed    Event[Settled]
+}
+
+// Settled is the payload of an effect's own events.
+type Settled struct {
+	Key    string `json:"key" about:"effect"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// EffectOption refines an effect.
+type EffectOption[E, R any] func(*EffectInfo)
+
+// Matching says what a receipt must agree with: amount, currency, payee. An error refuses the receipt
+// (receipt_differs), and the intent stays unsettled until somebody has looked.
+func Matching[E, R any](match func(E, R) error) EffectOption[E, R] {
+	return func(i *EffectInfo) {
+		i.match = func(args, receipt any) error { return match(args.(E), receipt.(R)) }
+	}
+}
+
+// SendWithin bounds how long after its commit an intent may be sent for the first time. Later it is withdrawn.
+func SendWithin[E, R any](d time.Duration) EffectOption[E, R] {
+	return func(i *EffectInfo) { i.Within = d }
+}
+
+// NewEffect declares an effect. The receipt must be a fact About [EffectKind], so that an older payment of the same order
+// never proves this one.
+func NewEffect[E, R any](name string, receipt guard.Fact[R], opts ...EffectOption[E, R]) Effect[E, R] {
+	e := Effect[E, R]{receipt: receipt, confirmed: NewEvent[Settled](name + ".confirmed"), failed: NewEvent[Settled](name + ".failed")}
+	e.confirmed.info.internal, e.failed.info.internal = true, true
+	e.info = &EffectInfo{Name: name, Args: reflect.TypeFor[E](), Receipt: receipt.Info(), confirmed: e.confirmed.info, failed: e.failed.info}
+	e.info.decodeStored = func(raw []byte) (any, error) { return guard.DecodeStored[E](raw) }
+	for _, o := range opts {
+		o(e.info)
+	}
+	return e
+}
+
+// Info is the declaration; nil for the zero Effect.
+func (e Effect[E, R]) Info() *EffectInfo { return e.info }
+
+func (e Effect[E, R]) effect() {}
+
+// Confirmed is the event by which an intent ends well: it needs the receipt. Each state in which an intent can be
+// unsettled has an edge for it.
+func (e Effect[E, R]) Confirmed() Event[Settled] { return e.confirmed }
+
+// Failed is the event by which an intent ends without having happened: a definite refusal, or never sent. Each state in
+// which an intent can be unsettled has an edge for it.
+func (e Effect[E, R]) Failed() Event[Settled] { return e.failed }
+
+// Receipt is the fact that proves it.
+func (e Effect[E, R]) Receipt() guard.Fact[R] { return e.receipt }
+
+// Idle is a guard: no intent of this effect is without an outcome.
+func (e Effect[E, R]) Idle() guard.Guard {
+	name := e.info.Name
+	return guard.New(name+"_idle", func(s *guard.Scene) guard.Verdict {
+		if s.Unsettled(name) > 0 {
+			return guard.Deny(CodeUnderWay, "an earlier "+name+" has no outcome yet")
+		}
+		return guard.Allow()
+	})
+}
+
+// Confirm is the controller's proposal that ends an intent with its receipt.
+func (i *EffectInfo) Confirm(key string) Proposal {
+	return Proposal{event: i.confirmed, payload: Settled{Key: key}, actor: guard.Worker}
+}
+
+// Fail is the controller's proposal that ends an intent that surely did not happen.
+func (i *EffectInfo) Fail(key, reason string) Proposal {
+	return Proposal{event: i.failed, payload: Settled{key, clip(reason, 512)}, actor: guard.Worker}
+}
+
+// IntentStatus says how far an effect has come in the task's own record. What a worker did meanwhile, sent or unknown,
+// stands in the store's effect row until evidence settles it.
+type IntentStatus string
+
+// The statuses of an intent.
+const (
+	Intended  IntentStatus = "intent"
+	Confirmed IntentStatus = "confirmed"
+	Failed    IntentStatus = "failed"
+)
+
+// Intent is one effect of one commit.
+type Intent struct {
+	Effect    string       `json:"effect"`
+	Key       string       `json:"key"` // stable, and stored with the intent: the provider's idempotency key
+	Operation uint64       `json:"operation"`
+	Args      any          `json:"args"`
+	Status    IntentStatus `json:"status"`
+	Since     uint64       `json:"since"` // the version that intended it
+	At        time.Time    `json:"at"`
+}
+
+// Unsettled tells whether the intent has no outcome yet.
+func (i Intent) Unsettled() bool { return i.Status == Intended }
+
+// Job is what an effect's handler gets.
+type Job[E any] struct {
+	Task    string
+	Key     string // send it to the provider as the idempotency key
+	Args    E
+	Attempt int // 1 for the first
+}
+
+// Class says what is known after an attempt that gave no receipt. The zero Class is ClassUncertain: an error that says
+// nothing about itself may have happened.
+type Class int
+
+// The classes.
+const (
+	ClassUncertain Class = iota // it may have happened: looked up, never sent again blindly
+	ClassNotSent                // nothing left this process: sent again later
+	ClassRefused                // the provider definitely refused it
+)
+
+type classified struct {
+	error
+	class Class
+}
+
+func (c classified) Unwrap() error { return c.error }
+
+// NotSent marks a handler's error as one before anything left: the intent is tried again.
+func NotSent(err error) error { return classified{err, ClassNotSent} }
+
+// Declined marks a handler's error as a definite refusal by the provider.
+func Declined(err error) error { return classified{err, ClassRefused} }
+
+// ClassOf is what a handler's error says about itself.
+func ClassOf(err error) Class {
+	var c classified
+	if errors.As(err, &c) {
+		return c.class
+	}
+	return ClassUncertain
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n]
+}

@@ -1,0 +1,133 @@
+package machine
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/internal/canon"
+)
+
+// Entry is one line of a task's history: what was proposed, by whom, on which ground, and what came of it. Stored history is
+// applied, never judged again (law 15), so an entry records where the task went.
+type Entry struct {
+	Version     uint64          `json:"state_version"`
+	BasedOn     uint64          `json:"based_on_version"`
+	At          int64           `json:"at"` // microseconds since 1970 UTC
+	Event       string          `json:"event,omitempty"`
+	Edge        string          `json:"edge,omitempty"`
+	From        State           `json:"from,omitempty"`
+	To          State           `json:"to"`
+	Payload     json.RawMessage `json:"payload,omitempty"`
+	Actor       guard.Actor     `json:"actor"`
+	Principal   string          `json:"principal,omitempty"`
+	Key         string          `json:"key,omitempty"`
+	Fingerprint string          `json:"fingerprint,omitempty"`
+	View        string          `json:"view,omitempty"`    // digest of what the proposer was shown
+	Written     string          `json:"written,omitempty"` // revision of model and prompt
+	Machine     string          `json:"machine"`
+	Definition  int             `json:"definition"`
+	Digest      string          `json:"digest"`
+	Evidence    []Exhibit       `json:"evidence,omitempty"`
+	Ground      []Ground        `json:"ground,omitempty"`
+	Guards      []string        `json:"guards,omitempty"` // all of them allowed it
+	Voided      []Voided        `json:"voided,omitempty"`
+	Broken      []string        `json:"broken,omitempty"` // invariants that evidence of what has happened broke
+	Returned    json.RawMessage `json:"returned,omitempty"`
+
+	window Window
+}
+
+// Exhibit is evidence that came in with a commit.
+type Exhibit struct {
+	Fact    string          `json:"fact"`
+	Subject string          `json:"subject"`
+	Value   json.RawMessage `json:"value"`
+	Source  string          `json:"authority"`
+	Ref     string          `json:"ref,omitempty"`
+	At      int64           `json:"at"`
+	Seen    int64           `json:"seen"`
+	Merged  guard.Merged    `json:"merged"`
+}
+
+// Ground is a fact that the verdicts stood on.
+type Ground struct {
+	Fact    string `json:"fact"`
+	Subject string `json:"subject"`
+	At      int64  `json:"at"`
+	Seen    int64  `json:"seen"`
+}
+
+// Window is when a commit is still good: the store judges it inside the write (law 5). A zero Until is for ever.
+type Window struct {
+	From, Until time.Time
+}
+
+// Window is when the commit is still good; not stored.
+func (e *Entry) Window() Window { return e.window }
+
+// EntryStart is the event of the first entry of a task.
+const EntryStart = "start"
+
+func (a *attempt) entry(next Snapshot[any], j *judged, voided []Voided, out Outcome) *Entry {
+	e := &Entry{
+		Version: next.Version, BasedOn: a.s.Version, At: a.in.Now.UnixMicro(), Event: out.Event, Edge: out.Edge,
+		From: a.s.State, To: next.State, Actor: guard.Observer, Principal: a.in.Principal.ID,
+		Machine: next.Machine, Definition: next.Definition, Digest: next.Digest,
+		Evidence: a.exhibits(), Voided: voided, Returned: out.Returned,
+	}
+	if j == nil {
+		return e
+	}
+	e.Actor, e.Key, e.View, e.Written = a.p.actor, a.p.key, a.p.shown, a.p.revision
+	e.Guards = j.guards
+	if a.payload == nil {
+		a.payload, _ = canon.Append(nil, j.payload)
+	}
+	e.Payload, e.Fingerprint = a.payload, fingerprint(a.p, a.in.Principal, a.payload)
+	used := j.scene.Used()
+	e.Ground = make([]Ground, len(used))
+	for i, u := range used {
+		e.Ground[i] = Ground{u.Key.Fact, u.Key.Subject, u.At.UnixMicro(), u.Seen.UnixMicro()}
+	}
+	e.window = a.window(j, used)
+	return e
+}
+
+// window is bounded by the evidence that runs out first, and by the offer that is used.
+func (a *attempt) window(j *judged, used []guard.Entry) Window {
+	var w Window
+	earliest := func(t time.Time) {
+		if w.Until.IsZero() || t.Before(w.Until) {
+			w.Until = t
+		}
+	}
+	for _, u := range used {
+		if age := a.c.facts[u.Key.Fact].MaxAge; age > 0 {
+			earliest(u.At.Add(age + time.Microsecond))
+		}
+	}
+	if o, ok := a.s.Offer(j.offer); ok {
+		earliest(o.Expires)
+	}
+	return w
+}
+
+func (a *attempt) exhibits() []Exhibit {
+	out := make([]Exhibit, 0, len(a.evidence))
+	for i, ev := range a.evidence {
+		e := ev.Entry()
+		value, err := canon.Append(nil, e.Value)
+		if err != nil {
+			value = []byte("null")
+		}
+		out = append(out, Exhibit{e.Key.Fact, e.Key.Subject, value, e.Source, e.Ref, e.At.UnixMicro(), e.Seen.UnixMicro(), a.merged[i]})
+	}
+	return out
+}
+
+// Encode is the entry as it is stored.
+func (e *Entry) Encode() ([]byte, error) { return canon.Append(make([]byte, 0, 1024), e) }
+
+// DecodeEntry reads a stored entry.
+func DecodeEntry(raw []byte) (Entry, error) { return guard.DecodeStored[Entry](raw) }

@@ -1,0 +1,73 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Sentinels for the outcomes that are no commit; errors of [Outcome.Err] wrap one of them.
+var (
+	ErrRefused       = errors.New("refused")
+	ErrAsk           = errors.New("a person must be asked")
+	ErrNeedsEvidence = errors.New("needs evidence")
+	ErrConflict      = errors.New("conflict")
+	ErrUnchanged     = errors.New("nothing new")
+)
+
+// NotCommittedError is an outcome that is no commit, for callers who treat that as a failure.
+type NotCommittedError struct{ Outcome Outcome }
+
+// Error names task, version, event and each reason.
+func (e *NotCommittedError) Error() string {
+	o := e.Outcome
+	why := make([]string, 0, len(o.Findings))
+	for _, f := range o.Findings {
+		why = append(why, strings.TrimSpace(f.Guard+" "+f.Code))
+	}
+	return fmt.Sprintf("task %s, version %d, %s: %s: %s", o.Task, o.Version, o.Event, o.Kind, strings.Join(why, "; "))
+}
+
+// Is reports the sentinel of the outcome's kind.
+func (e *NotCommittedError) Is(target error) bool {
+	switch e.Outcome.Kind {
+	case Refused:
+		return target == ErrRefused
+	case Ask:
+		return target == ErrAsk
+	case NeedsEvidence:
+		return target == ErrNeedsEvidence
+	case Conflict:
+		return target == ErrConflict
+	case Unchanged:
+		return target == ErrUnchanged
+	}
+	return false
+}
+
+// Err is nil only for a commit. Use it wherever going on uncommitted would be wrong.
+func (o Outcome) Err() error {
+	if o.Kind == Committed {
+		return nil
+	}
+	return &NotCommittedError{o}
+}
+
+// ErrDefinition is wrapped by the error of Build.
+var ErrDefinition = errors.New("definition is not whole")
+
+// Fault is one fault of a definition. Build reports all of them, joined.
+type Fault struct {
+	Code  string // stable
+	Place string // file and line of the declaration, "-" when there is none
+	Text  string
+	Mend  string
+}
+
+// Error is the fault in one line.
+func (f *Fault) Error() string {
+	return fmt.Sprintf("%s: %s: %s (%s)", f.Place, f.Code, f.Text, f.Mend)
+}
+
+// Is reports [ErrDefinition].
+func (f *Fault) Is(target error) bool { return target == ErrDefinition }

@@ -1,0 +1,77 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+)
+
+// Party is somebody who is waited for or asked: the task's owner, or a role of a principal.
+type Party string
+
+// TaskOwner is the principal that the task was started for.
+const TaskOwner Party = "owner"
+
+// OpenOffer is an action that was put to a party, word for word, and may be agreed to once (law 9).
+type OpenOffer struct {
+	ID       string    `json:"id"`
+	Event    string    `json:"event"`
+	Payload  any       `json:"payload"`
+	Digest   string    `json:"digest"` // of the payload's canonical bytes
+	Question string    `json:"question"`
+	To       Party     `json:"to"`
+	Opened   uint64    `json:"opened"`
+	OpenedAt time.Time `json:"opened_at"`
+	Expires  time.Time `json:"expires"`
+	Effects  []Draft   `json:"effects,omitempty"` // what it would cause, to the byte
+	Stands   []Stand   `json:"stands,omitempty"`  // the values that it stands on
+}
+
+// Draft is an effect that a proposal would cause.
+type Draft struct {
+	Effect string `json:"effect"`
+	Args   string `json:"args"` // canonical JSON
+}
+
+// Stand is a value that an offer stands on: when the fact has another one, the offer is void.
+type Stand struct {
+	Key    guard.Key `json:"key"`
+	Digest string    `json:"digest"`
+}
+
+// Voided is an offer that is no longer open, and why.
+type Voided struct {
+	Offer  string     `json:"offer"`
+	Reason string     `json:"reason"` // used, left_state, replaced, value_changed, expired
+	Fact   *guard.Key `json:"fact,omitempty"`
+}
+
+// Waiting says for whom, since when and until when (law 11).
+type Waiting struct {
+	For   Party     `json:"for"`
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
+}
+
+// answeredBy tells whether the reply came from the party that the offer was put to.
+func (o OpenOffer) answeredBy(r guard.Reply, owner string) bool {
+	if o.To == TaskOwner {
+		return r.By != "" && r.By == owner
+	}
+	return guard.Principal{ID: r.By, Roles: r.Roles}.Has(string(o.To))
+}
+
+// question is the text that is put to the party: made of payload and effects, never by a model.
+func question(event string, payload any, drafts []Draft, args []any, until time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s)", words(event), plain(payload))
+	for i, d := range drafts {
+		fmt.Fprintf(&b, "; this will %s (%s)", words(d.Effect), plain(args[i]))
+	}
+	fmt.Fprintf(&b, ". Answer yes or no, until %s.", until.UTC().Format("2006-01-02 15:04 MST"))
+	return b.String()
+}
+
+func words(name string) string { return strings.ReplaceAll(name, "_", " ") }

@@ -1,0 +1,152 @@
+package machine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/internal/canon"
+)
+
+// voidOffers takes away the offer that was used, those of a state that was left, and those whose ground has changed.
+func (a *attempt) voidOffers(j *judged, next *Snapshot[any]) []Voided {
+	var voided []Voided
+	rest := a.s.Offers
+	if j.offer != "" {
+		voided = append(voided, Voided{Offer: j.offer, Reason: "used"})
+		rest = slices.DeleteFunc(slices.Clone(rest), func(o OpenOffer) bool { return o.ID == j.offer })
+	}
+	if !j.edge.stay {
+		for _, o := range rest {
+			voided = append(voided, Voided{Offer: o.ID, Reason: "left_state"})
+		}
+		next.Offers = nil
+		return voided
+	}
+	return append(voided, a.c.keepOffers(next, rest, a.facts, a.in.Now)...)
+}
+
+// keepOffers keeps the offers that still stand, and records why the others do not.
+func (c *core) keepOffers(next *Snapshot[any], open []OpenOffer, facts guard.Facts, now time.Time) []Voided {
+	var voided []Voided
+	next.Offers = nil
+	for i := range open {
+		o := &open[i]
+		if k := changed(o, facts); k != nil {
+			voided = append(voided, Voided{Offer: o.ID, Reason: "value_changed", Fact: k})
+			continue
+		}
+		if !now.Before(o.Expires) {
+			voided = append(voided, Voided{Offer: o.ID, Reason: "expired"})
+			continue
+		}
+		next.Offers = append(next.Offers, *o)
+	}
+	return voided
+}
+
+// open puts the edge's offers. Each is judged as if it had been confirmed; one that would be refused refuses the commit.
+func (a *attempt) open(j *judged, next *Snapshot[any], out *Outcome, voided *[]Voided) (kind Kind, findings []Finding) {
+	defer func() {
+		if p := recover(); p != nil {
+			kind, findings = Refused, []Finding{{Edge: j.edge.name, Code: CodeEdgeFault, Text: fmt.Sprintf("an offer panicked: %.200v", p)}}
+		}
+	}()
+	for _, o := range j.edge.outputs {
+		if o.kind != offers {
+			continue
+		}
+		for _, payload := range o.run(j.scene, next.Data, j.payload) {
+			offer, kind, findings := a.offer(o, payload, next, len(out.Offers))
+			if findings != nil {
+				return kind, findings
+			}
+			a.replace(next, offer, o.offer, voided)
+			next.Offers, out.Offers = append(next.Offers, *offer), append(out.Offers, *offer)
+		}
+	}
+	return "", nil
+}
+
+// offer judges one payload as if it were confirmed, on the snapshot as the commit would leave it.
+func (a *attempt) offer(o output, payload any, next *Snapshot[any], n int) (*OpenOffer, Kind, []Finding) {
+	b, err := canon.Append(nil, payload)
+	if err == nil {
+		err = guard.Validate(payload)
+	}
+	if err != nil {
+		return nil, Refused, []Finding{{Code: CodeForm, Text: o.offer.Name + ": " + err.Error()}}
+	}
+	kind := Refused
+	var findings []Finding
+	for _, i := range a.c.engine.Candidates(string(next.State), o.offer.Name) {
+		j := a.begin(a.c.edges[i], next, payload, nil)
+		if j.scene != nil {
+			a.guards(j, next)
+		}
+		if !j.verdict.Denied() {
+			a.draft(j, next)
+		}
+		if j.verdict.Allowed() {
+			return a.bind(o, j, payload, b, next, n)
+		}
+		findings, kind = append(findings, j.findings...), hopeful(kind, j.verdict)
+	}
+	if findings == nil {
+		findings = []Finding{{Code: CodeNoTransition, Text: fmt.Sprintf("%s is offered and not possible in %s", o.offer.Name, next.State)}}
+	}
+	return nil, kind, findings
+}
+
+// bind writes down all that the offer is about.
+func (a *attempt) bind(o output, j *judged, payload any, b []byte, next *Snapshot[any], n int) (*OpenOffer, Kind, []Finding) {
+	expires := a.in.Now.Add(o.expires)
+	if w := next.Waiting; w != nil && w.Until.Before(expires) {
+		expires = w.Until
+	}
+	offer := &OpenOffer{
+		ID:    fmt.Sprintf("%s/%d/%s/%d", next.Task, next.Version, o.offer.Name, n),
+		Event: o.offer.Name, Payload: payload, Digest: canon.DigestBytes(b), To: o.party,
+		Opened: next.Version, OpenedAt: a.in.Now, Expires: expires,
+	}
+	args := make([]any, len(j.drafts))
+	for i, d := range j.drafts {
+		offer.Effects = append(offer.Effects, Draft{d.effect.Name, d.bytes})
+		args[i] = d.args
+	}
+	for _, e := range j.scene.Used() {
+		digest, err := canon.Digest(e.Value)
+		if err != nil {
+			return nil, Refused, []Finding{{Code: CodeForm, Text: e.Key.String() + ": " + err.Error()}}
+		}
+		offer.Stands = append(offer.Stands, Stand{e.Key, digest})
+	}
+	if old := sameOffer(next.Offers, offer); old != nil && old.Expires.Before(offer.Expires) {
+		offer.Expires = old.Expires
+	}
+	offer.Question = question(offer.Event, payload, offer.Effects, args, offer.Expires)
+	return offer, "", nil
+}
+
+func sameOffer(open []OpenOffer, o *OpenOffer) *OpenOffer {
+	for i := range open {
+		if open[i].Event == o.Event && open[i].Digest == o.Digest {
+			return &open[i]
+		}
+	}
+	return nil
+}
+
+// replace closes the earlier offers of the same event about the same things: only the newest can be answered (case B018).
+func (a *attempt) replace(next *Snapshot[any], offer *OpenOffer, ev *EventInfo, voided *[]Voided) {
+	about := ev.subjects.of(offer.Payload)
+	next.Offers = slices.DeleteFunc(slices.Clone(next.Offers), func(o OpenOffer) bool {
+		same := o.Event == offer.Event && o.Opened < offer.Opened && maps.EqualFunc(ev.subjects.of(o.Payload), about, slices.Equal[[]string])
+		if same {
+			*voided = append(*voided, Voided{Offer: o.ID, Reason: "replaced"})
+		}
+		return same
+	})
+}

@@ -1,0 +1,69 @@
+package machine
+
+import (
+	"slices"
+
+	"github.com/pawlgo/pawl/guard"
+)
+
+// Permits says what may be proposed now, as far as that can be said without a payload. Sorted by event.
+func (m *Machine[D]) Permits(s Snapshot[D], in Input) []Permit {
+	return m.c.permits(Snapshot[any]{s.Head, s.Data}, in)
+}
+
+func (c *core) permits(s Snapshot[any], in Input) []Permit {
+	a := &attempt{c: c, s: s, in: in, facts: s.Facts}
+	a.facts, _ = s.Facts.With(in.Evidence...)
+	var out []Permit
+	for _, event := range c.engine.Events(string(s.State)) {
+		p := Permit{Event: event}
+		for _, i := range c.engine.Candidates(string(s.State), event) {
+			if e := c.edges[i]; e.when == nil && len(e.actors) > 0 {
+				a.permit(e, &p)
+			}
+		}
+		if len(p.By) > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// permit adds what one edge says.
+func (a *attempt) permit(e *edge, p *Permit) {
+	for _, actor := range e.actors {
+		if !slices.Contains(p.By, actor) {
+			p.By = append(p.By, actor)
+		}
+	}
+	j := a.begin(e, &a.s, nil, nil)
+	for _, g := range e.guards {
+		if !a.dependsOnPayload(e, g, j.scene) {
+			j.add(g.Name(), g.Judge(j.scene))
+		}
+	}
+	if e.confirm != nil && !slices.ContainsFunc(a.s.Offers, func(o OpenOffer) bool {
+		return o.Event == e.event.Name && a.in.Now.Before(o.Expires)
+	}) {
+		j.deny("confirm", CodeNotOffered, "nothing of the kind is offered")
+	}
+	if j.verdict.Denied() {
+		p.Blocked = append(p.Blocked, j.findings...)
+		return
+	}
+	p.Open = true
+	for _, k := range j.verdict.Missing() {
+		if !slices.Contains(p.Needs, k) {
+			p.Needs = append(p.Needs, k)
+		}
+	}
+}
+
+// dependsOnPayload tells whether a guard looks at facts about something that only the payload names.
+func (a *attempt) dependsOnPayload(e *edge, g guard.Guard, sc *guard.Scene) bool {
+	return slices.ContainsFunc(g.Reads(), func(f guard.AnyFact) bool {
+		about := f.Info().About
+		_, named := e.event.subjects[about]
+		return f.Subject() == "" && named && len(sc.Subjects(about)) == 0
+	})
+}

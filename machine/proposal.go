@@ -1,0 +1,80 @@
+package machine
+
+import (
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/internal/canon"
+)
+
+// Proposal is a wish to change a task: never a fact (law 2). The zero Proposal is refused. A value: the methods return
+// changed copies.
+type Proposal struct {
+	event    *EventInfo
+	payload  any
+	actor    guard.Actor
+	key      string
+	basedOn  uint64
+	shown    string
+	checked  bool // the payload came through Decode
+	revision string
+}
+
+// As says who proposes. Only the actors that are outside the controller can be said; see [guard.Actor].
+func (p Proposal) As(a guard.Actor) Proposal { p.actor = a; return p }
+
+// Keyed sets an idempotency key of at most [MaxKey] bytes, unique in the task: the same key with the same proposal gives the
+// first outcome again, whatever version either was based on. Without it a proposal is recognised only by the version
+// that it was based on.
+func (p Proposal) Keyed(k string) Proposal { p.key = k; return p }
+
+// BasedOn sets the version that the proposer had seen. Sessions and views set it.
+func (p Proposal) BasedOn(v uint64) Proposal { p.basedOn = v; return p }
+
+// Shown records the digest of the view that the proposer saw.
+func (p Proposal) Shown(digest string) Proposal { p.shown = digest; return p }
+
+// Written records which model and prompt wrote the proposal, for the history.
+func (p Proposal) Written(revision string) Proposal { p.revision = revision; return p }
+
+// Event is the event's name, "" for the zero Proposal.
+func (p Proposal) Event() string {
+	if p.event == nil {
+		return ""
+	}
+	return p.event.Name
+}
+
+// Payload is what the proposal carries.
+func (p Proposal) Payload() any { return p.payload }
+
+// Actor says what kind of party proposes.
+func (p Proposal) Actor() guard.Actor { return p.actor }
+
+// Base is the version that the proposer had seen; 0 when nobody said.
+func (p Proposal) Base() uint64 { return p.basedOn }
+
+// Key is what Keyed set.
+func (p Proposal) Key() string { return p.key }
+
+// View is the digest that Shown recorded.
+func (p Proposal) View() string { return p.shown }
+
+// Narrows tells whether the event is judged on the newest version.
+func (p Proposal) Narrows() bool { return p.event != nil && (p.event.Narrows || !p.actor.Outside()) }
+
+// Fingerprint identifies the proposal, whoever resends it: event, payload, actor, principal and key, but not
+// the view. Two of one fingerprint on one base version are the same proposal.
+func (p Proposal) Fingerprint(who guard.Principal) (string, error) {
+	b, err := canon.Append(nil, p.payload)
+	if err != nil {
+		return "", err
+	}
+	return fingerprint(p, who, b), nil
+}
+
+func fingerprint(p Proposal, who guard.Principal, payload []byte) string {
+	b := make([]byte, 0, len(payload)+256)
+	for _, s := range []string{p.Event(), string(p.actor), who.ID, p.key} {
+		b = append(append(b, s...), 0)
+	}
+	return canon.DigestBytes(append(b, payload...))
+}

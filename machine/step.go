@@ -1,0 +1,153 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/internal/canon"
+)
+
+// Input is all that Step may use besides the snapshot.
+type Input struct {
+	Proposal  Proposal // zero: only apply the evidence
+	Principal guard.Principal
+	Evidence  []guard.Evidence
+	Received  time.Time // when the proposal came in; Fresh counts from here
+	Now       time.Time // the store's clock
+}
+
+// Step judges one proposal and gives the next snapshot, or the same one and why not. It is pure: equal input gives equal
+// output, and the snapshot that it was given stays as it was. Safe for concurrent use.
+func (m *Machine[D]) Step(s Snapshot[D], in Input) (Snapshot[D], Outcome) {
+	next, out := m.c.step(Snapshot[any]{s.Head, s.Data}, in)
+	typed, _ := As[D](next)
+	return typed, out
+}
+
+// attempt is one proposal being judged.
+type attempt struct {
+	c        *core
+	s        Snapshot[any]
+	in       Input
+	p        Proposal
+	payload  []byte // canonical
+	facts    guard.Facts
+	merged   []guard.Merged
+	evidence []guard.Evidence
+}
+
+func (c *core) step(s Snapshot[any], in Input) (Snapshot[any], Outcome) {
+	in.Now, in.Received = whole(in.Now), whole(in.Received)
+	a := &attempt{c: c, s: s, in: in, p: in.Proposal, evidence: in.Evidence}
+	if len(in.Evidence) > MaxEvidence {
+		return a.refuse(Refused, Finding{Code: CodeTooMany, Text: fmt.Sprintf("%d observations, at most %d", len(in.Evidence), MaxEvidence)})
+	}
+	if !c.engine.Knows(string(s.State)) {
+		return a.refuse(Refused, Finding{Code: CodeNoTransition, Text: fmt.Sprintf("the machine declares no state %q", s.State)})
+	}
+	if a.facts, a.merged = s.Facts.With(in.Evidence...); a.facts.Len() > MaxFacts {
+		return a.refuse(Refused, Finding{Code: CodeTooMany, Text: fmt.Sprintf("%d facts, at most %d", a.facts.Len(), MaxFacts)})
+	}
+	if a.p.event == nil && len(in.Evidence) > 0 {
+		return a.observe()
+	}
+	return a.propose()
+}
+
+// whole is the instant in microseconds, as it will be stored.
+func whole(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+func (a *attempt) propose() (Snapshot[any], Outcome) {
+	if kind, f := a.form(); f != nil {
+		return a.refuse(kind, *f)
+	}
+	if a.driven() != nil {
+		return a.refuse(Refused, Finding{Code: CodeMovesFirst, Text: "what was observed moves the task by itself; read it again"})
+	}
+	open, kind, findings := a.candidates()
+	if open == nil {
+		return a.refuse(kind, findings...)
+	}
+	return a.take(open)
+}
+
+// form refuses what cannot be judged at all.
+func (a *attempt) form() (Kind, *Finding) {
+	p := a.p
+	switch {
+	case p.event == nil:
+		return Refused, &Finding{Code: CodeNoEvent, Text: "the proposal is empty"}
+	case a.c.events[p.event.Name] != p.event:
+		return Refused, &Finding{Code: CodeUnknownEvent, Text: "the machine declares no event " + p.event.Name}
+	case len(p.key) > MaxKey:
+		return Refused, &Finding{Code: CodeTooMany, Text: fmt.Sprintf("a key of %d bytes, at most %d", len(p.key), MaxKey)}
+	case p.basedOn != a.s.Version && !p.Narrows():
+		return Conflict, &Finding{Code: CodeStaleVersion, Text: fmt.Sprintf("based on version %d, the newest is %d", p.basedOn, a.s.Version)}
+	}
+	var err error
+	if a.payload, err = canon.Append(nil, p.payload); err != nil {
+		return Refused, &Finding{Code: CodeForm, Text: err.Error()}
+	}
+	if len(a.payload) > MaxProposal {
+		return Refused, &Finding{Code: CodeForm, Text: fmt.Sprintf("a payload of %d bytes, at most %d", len(a.payload), MaxProposal)}
+	}
+	if !p.checked && p.event.Payload != noneType {
+		if err := guard.Validate(p.payload); err != nil {
+			return Refused, &Finding{Code: CodeForm, Text: err.Error()}
+		}
+	}
+	return "", nil
+}
+
+// candidates judges every edge of the event from this state, and gives the one that is open.
+func (a *attempt) candidates() (*judged, Kind, []Finding) {
+	indexes := a.c.engine.Candidates(string(a.s.State), a.p.event.Name)
+	if len(indexes) == 0 {
+		return nil, Refused, []Finding{{Code: CodeNoTransition, Text: fmt.Sprintf("%s is not possible in %s", a.p.event.Name, a.s.State)}}
+	}
+	var open *judged
+	var findings []Finding
+	kind := Refused
+	for _, i := range indexes {
+		j := a.judge(a.c.edges[i])
+		if !j.verdict.Allowed() {
+			findings, kind = append(findings, j.findings...), hopeful(kind, j.verdict)
+			continue
+		}
+		if open != nil {
+			return nil, Refused, []Finding{{Code: CodeAmbiguous, Text: "both are open: " + open.edge.name + " and " + j.edge.name}}
+		}
+		open = j
+	}
+	return open, kind, findings
+}
+
+// hopeful is the kind of a refusal by several edges: what evidence or a person could still open goes before what is denied.
+func hopeful(kind Kind, v guard.Verdict) Kind {
+	switch {
+	case v.Unknown():
+		return NeedsEvidence
+	case v.Asks() && kind == Refused:
+		return Ask
+	}
+	return kind
+}
+
+// refuse is the outcome that changes nothing.
+func (a *attempt) refuse(kind Kind, findings ...Finding) (Snapshot[any], Outcome) {
+	out := Outcome{Kind: kind, Task: a.s.Task, Version: a.s.Version, State: a.s.State, Event: a.p.Event(), Findings: findings}
+	for _, f := range findings {
+		for _, k := range f.Missing {
+			if !slices.Contains(out.Missing, k) {
+				out.Missing = append(out.Missing, k)
+			}
+		}
+		if f.Code == guard.CodeAsk && out.Question == "" {
+			out.Question = f.Text
+		}
+	}
+	out.Permits = a.c.permits(a.s, a.in)
+	return a.s, out
+}

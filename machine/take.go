@@ -1,0 +1,218 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/internal/canon"
+)
+
+// take makes the next snapshot from an edge whose guards allow it, or refuses.
+func (a *attempt) take(j *judged) (Snapshot[any], Outcome) {
+	next := a.s
+	if f := a.move(j, &next); f != nil {
+		return a.refuse(Refused, *f)
+	}
+	if f := a.apply(j, &next); f != nil {
+		return a.refuse(Refused, *f)
+	}
+	out := Outcome{Kind: Committed, Task: next.Task, Version: next.Version, State: next.State, Before: a.s.Version,
+		Event: a.p.event.Name, Edge: j.edge.name}
+	a.settle(j, &next)
+	a.intend(j, &next, &out)
+	voided := a.voidOffers(j, &next)
+	kind, findings := a.open(j, &next, &out, &voided)
+	if findings != nil {
+		return a.refuse(kind, findings...)
+	}
+	if f := a.returned(j, &out); f != nil {
+		return a.refuse(Refused, *f)
+	}
+	next.Facts = a.facts.Without(a.c.passing(next.Head)).Bound(a.c.subjects.of(next.Data))
+	if f := a.whole(j, next); f != nil {
+		return a.refuse(Refused, *f)
+	}
+	out.entry = a.entry(next, j, voided, out)
+	return next, out
+}
+
+func (a *attempt) stamp(next *Snapshot[any], by string) {
+	next.Version, next.BasedOn = a.s.Version+1, a.s.Version
+	next.UpdatedAt, next.UpdatedBy = a.in.Now, by
+	if a.in.Principal.ID != "" {
+		next.UpdatedBy += "/" + a.in.Principal.ID
+	}
+}
+
+// move fires the transition and begins the new stay.
+func (a *attempt) move(j *judged, next *Snapshot[any]) *Finding {
+	to, err := a.c.engine.Fire(string(a.s.State), j.edge.index)
+	if err != nil {
+		return &Finding{Edge: j.edge.name, Code: CodeNoTransition, Text: err.Error()}
+	}
+	a.stamp(next, string(a.p.actor))
+	if j.edge.stay {
+		next.Timers = slices.Clone(next.Timers)
+		if a.p.actor == guard.Timer {
+			next.Timers = slices.DeleteFunc(next.Timers, func(t ArmedTimer) bool {
+				return t.Event == a.p.event.Name && !a.in.Now.Before(t.Due)
+			})
+		}
+		return nil
+	}
+	next.State = State(to)
+	a.c.enter(next, a.in.Now)
+	return nil
+}
+
+// enter begins a stay: whom it waits for, and its timers.
+func (c *core) enter(s *Snapshot[any], now time.Time) {
+	s.Entered, s.Waiting, s.Timers = now, nil, nil
+	if w := c.waits[s.State]; w != nil {
+		s.Waiting = &Waiting{w.party, now, now.Add(w.after)}
+		s.Timers = append(s.Timers, ArmedTimer{w.event.Name, now.Add(w.after)})
+	}
+	for _, t := range c.timers[s.State] {
+		s.Timers = append(s.Timers, ArmedTimer{t.event.Name, now.Add(t.after)})
+	}
+}
+
+// apply writes the payload into a copy of the data.
+func (a *attempt) apply(j *judged, next *Snapshot[any]) (f *Finding) {
+	if j.edge.apply == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			f = &Finding{Edge: j.edge.name, Code: CodeEdgeFault, Text: fmt.Sprintf("apply panicked: %.200v", p)}
+		}
+	}()
+	next.Data = j.edge.apply(j.scene, a.s.Data, j.payload)
+	if err := guard.Validate(next.Data); err != nil {
+		return &Finding{Edge: j.edge.name, Code: CodeData, Text: err.Error()}
+	}
+	return nil
+}
+
+// settle ends the intent that an effect's own event names. Of the settled ones, the last of each effect is kept.
+func (a *attempt) settle(j *judged, next *Snapshot[any]) {
+	settled, ok := j.payload.(Settled)
+	if !ok || !j.edge.event.isSettling() {
+		return
+	}
+	next.Intents = slices.Clone(next.Intents)
+	effect := ""
+	for i := range next.Intents {
+		if in := &next.Intents[i]; in.Key == settled.Key {
+			effect, in.Status = in.Effect, Confirmed
+			if a.c.effects[in.Effect].failed == j.edge.event {
+				in.Status = Failed
+			}
+		}
+	}
+	next.Intents = slices.DeleteFunc(next.Intents, func(i Intent) bool {
+		return i.Effect == effect && !i.Unsettled() && i.Key != settled.Key
+	})
+}
+
+// intend makes an intent of each draft, with a key that no other ever had.
+func (a *attempt) intend(j *judged, next *Snapshot[any], out *Outcome) {
+	if len(j.drafts) == 0 {
+		return
+	}
+	next.Intents, next.Operations = slices.Clone(next.Intents), slices.Clone(next.Operations)
+	for _, d := range j.drafts {
+		n := next.raise(d.effect.Name)
+		i := Intent{Effect: d.effect.Name, Key: fmt.Sprintf("%s/%s/%d", next.Task, d.effect.Name, n), Operation: n,
+			Args: d.args, Status: Intended, Since: next.Version, At: a.in.Now}
+		next.Intents, out.Intents = append(next.Intents, i), append(out.Intents, i)
+	}
+}
+
+// raise gives the next operation number of an effect.
+func (h *Head) raise(effect string) uint64 {
+	for i := range h.Operations {
+		if h.Operations[i].Effect == effect {
+			h.Operations[i].Number++
+			return h.Operations[i].Number
+		}
+	}
+	h.Operations = append(h.Operations, Operation{effect, 1})
+	return 1
+}
+
+// returned computes what the edge answers its proposer.
+func (a *attempt) returned(j *judged, out *Outcome) (f *Finding) {
+	defer func() {
+		if p := recover(); p != nil {
+			f = &Finding{Edge: j.edge.name, Code: CodeEdgeFault, Text: fmt.Sprintf("return panicked: %.200v", p)}
+		}
+	}()
+	for _, o := range j.edge.outputs {
+		if o.kind != returns {
+			continue
+		}
+		b, err := canon.Append(nil, o.run(j.scene, a.s.Data, j.payload)[0])
+		if err != nil {
+			return &Finding{Edge: j.edge.name, Code: CodeForm, Text: err.Error()}
+		}
+		out.Returned = b
+	}
+	return nil
+}
+
+// whole judges the snapshot that would be committed.
+func (a *attempt) whole(j *judged, next Snapshot[any]) *Finding {
+	switch _, final := a.c.final[next.State]; {
+	case len(next.Offers) > MaxOffers:
+		return &Finding{Edge: j.edge.name, Code: CodeTooMany, Text: fmt.Sprintf("%d open offers, at most %d", len(next.Offers), MaxOffers)}
+	case final && slices.ContainsFunc(next.Intents, Intent.Unsettled):
+		return &Finding{Edge: j.edge.name, Code: CodeUnsettled, Text: "the task cannot end while an effect has no outcome"}
+	}
+	if broken := a.c.broken(a.s, next); len(broken) > 0 {
+		return &Finding{Edge: j.edge.name, Code: CodeInvariant, Text: broken[0]}
+	}
+	return nil
+}
+
+// broken are the invariants that do not hold, with their reasons.
+func (c *core) broken(old, next Snapshot[any]) []string {
+	var out []string
+	for _, i := range c.invariants {
+		if err := i.judge(old, next); err != nil {
+			out = append(out, fmt.Sprintf("%s: %v", i.name, err))
+		}
+	}
+	return out
+}
+
+func (i invariant) judge(old, next Snapshot[any]) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panicked: %.200v", p)
+		}
+	}()
+	return i.check(old, next)
+}
+
+// passing facts do not outlive the commit: volatile ones, replies to offers that are gone, receipts of intents that are gone.
+func (c *core) passing(h Head) func(guard.Key) bool {
+	return func(k guard.Key) bool {
+		info := c.facts[k.Fact]
+		switch {
+		case info == nil:
+			return false
+		case info.Volatile:
+			return true
+		case info.About == guard.OfferKind:
+			_, open := h.Offer(k.Subject)
+			return !open
+		case info.About == EffectKind:
+			_, kept := h.Intent(k.Subject)
+			return !kept
+		}
+		return false
+	}
+}

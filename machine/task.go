@@ -1,0 +1,77 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/internal/canon"
+)
+
+// ErrTask is wrapped by errors about a task that cannot begin.
+var ErrTask = errors.New("task cannot begin")
+
+var taskPattern = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+
+// CheckTaskID says whether an id may name a task: 1 to [MaxTaskID] of A-Z, a-z, 0-9, '.', '_', ':' and '-'. Errors wrap
+// [ErrTask].
+func CheckTaskID(id string) error {
+	if !taskPattern.MatchString(id) {
+		return fmt.Errorf("task id %.160q must be 1 to %d of A-Z a-z 0-9 . _ : -: %w", id, MaxTaskID, ErrTask)
+	}
+	return nil
+}
+
+// Task is a task that has not been started. Give it to a controller's Start.
+type Task struct {
+	Definition Definition
+	ID         string
+	Owner      string
+	data       any
+}
+
+// Task is a new task of this machine with its data.
+func (m *Machine[D]) Task(id string, owner guard.Principal, data D) Task {
+	return Task{m, id, owner.ID, data}
+}
+
+// TaskFrom is Task with data from JSON, decoded strictly; errors wrap [guard.ErrForm]. For tools and tables.
+func (m *Machine[D]) TaskFrom(id string, owner guard.Principal, raw []byte) (Task, error) {
+	data, err := m.c.decodeNew(raw)
+	return Task{m, id, owner.ID, data}, err
+}
+
+// First is version 1 of the task, with its history entry. Errors wrap [ErrTask] or [guard.ErrForm].
+func (t Task) First(now time.Time) (Snapshot[any], *Entry, error) {
+	var none Snapshot[any]
+	if err := CheckTaskID(t.ID); err != nil {
+		return none, nil, err
+	}
+	if t.Owner == "" {
+		return none, nil, fmt.Errorf("task %s has no owner: %w", t.ID, ErrTask)
+	}
+	if err := guard.Validate(t.data); err != nil {
+		return none, nil, fmt.Errorf("task %s, data: %w", t.ID, err)
+	}
+	c := t.Definition.erased().c
+	payload, err := canon.Append(nil, t.data)
+	switch {
+	case err != nil:
+		return none, nil, fmt.Errorf("task %s, data: %w", t.ID, err)
+	case len(payload) > MaxData:
+		return none, nil, fmt.Errorf("task %s has data of %d bytes, at most %d: %w", t.ID, len(payload), MaxData, ErrTask)
+	}
+	now = whole(now)
+	s := Snapshot[any]{Head: Head{
+		Task: t.ID, Machine: c.name, Definition: c.version, Digest: c.digest, Version: 1, State: c.initial, Owner: t.Owner,
+		Created: now, UpdatedAt: now, UpdatedBy: t.Owner, Facts: guard.Facts{}.Bound(c.subjects.of(t.data)),
+	}, Data: c.clone(t.data)}
+	c.enter(&s, now)
+	if broken := c.broken(none, s); len(broken) > 0 {
+		return none, nil, fmt.Errorf("task %s breaks an invariant: %s: %w", t.ID, broken[0], ErrTask)
+	}
+	return s, &Entry{Version: 1, At: now.UnixMicro(), Event: EntryStart, To: s.State, Payload: payload, Actor: guard.User,
+		Principal: t.Owner, Machine: c.name, Definition: c.version, Digest: c.digest}, nil
+}
