@@ -74,7 +74,7 @@ func TestAppend(t *testing.T) {
 		{"no HTML escaping", "<a&b>\u2028", "\"<a&b>\u2028\""},
 		{"minimal escapes", "\"\\/\b\f\n\r\t\x00\x1f\x7f", `"\"\\/\b\f\n\r\t\u0000\u001f` + "\x7f\""},
 		{"exact integers", []int64{math.MinInt64, math.MaxInt64}, `[-9223372036854775808,9223372036854775807]`},
-		{"floats", []float64{0.1, 1e20, 1e-7, 1 << 53, 1<<53 + 2, -2.5}, `[0.1,1e+20,1e-7,9007199254740992,9.007199254740994e+15,-2.5]`},
+		{"floats", []float64{0.1, 1e20, 1e305, 1e-7, 1 << 53, 1<<53 + 2, -2.5}, `[0.1,1e+20,1e+305,1e-7,9007199254740992,9.007199254740994e+15,-2.5]`},
 		{"nil slice and map", struct {
 			S []int
 			M map[string]int

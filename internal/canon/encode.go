@@ -48,7 +48,7 @@ func appendFloat(dst []byte, v reflect.Value, _ int) ([]byte, error) {
 		format = 'e'
 	}
 	dst = strconv.AppendFloat(dst, f, format, -1, bits)
-	if n := len(dst); format == 'e' && dst[n-2] == '0' { // e-07 is e-7, as encoding/json writes it
+	if n := len(dst); format == 'e' && dst[n-4] == 'e' && dst[n-2] == '0' { // e-07 is e-7, as encoding/json writes it
 		dst = append(dst[:n-2], dst[n-1])
 	}
 	return dst, nil
