@@ -142,17 +142,13 @@ var consentForms = strings.NewReplacer(
 	"確", "确", "認", "认", "請", "请", "執", "执", "發", "发", "辦", "办", "謝", "谢", "絕", "绝",
 )
 
-// consentNormal is text in lower-case ASCII, one space between words and one comma between clauses; ""
-// when a clause is empty, as in "yes..." or "?!". Nothing is dropped that could carry a meaning.
+// consentNormal is text in lower-case ASCII, one space between words and one comma between clauses.
+// Nothing is dropped that could carry a meaning: "yes..." keeps an empty clause, which no utterance has.
 func consentNormal(text string) string {
 	text = consentForms.Replace(strings.Map(consentLower, strings.Trim(text, " \t\r\n")))
 	clauses := strings.Split(strings.TrimSuffix(text, ","), ",")
 	for i, c := range clauses {
-		words := strings.FieldsFunc(c, func(r rune) bool { return r == ' ' })
-		if len(words) == 0 {
-			return ""
-		}
-		clauses[i] = strings.Join(words, " ")
+		clauses[i] = strings.Join(strings.FieldsFunc(c, func(r rune) bool { return r == ' ' }), " ")
 	}
 	return strings.Join(clauses, ",")
 }

@@ -142,6 +142,9 @@ func TestAppendRefuses(t *testing.T) {
 		{"two values in raw JSON", json.RawMessage(`1 2`), CodeTrailing},
 		{"empty raw JSON", json.RawMessage{}, CodeSyntax},
 		{"hidden embedded pointer", struct{ *base }{}, "unexported"},
+		{"hidden named field", struct {
+			base `json:"base"`
+		}{}, "unexported"},
 		{"not a json.Number", json.Number("0x1"), "not a JSON number"},
 		{"a cycle", cycle, "nested deeper"},
 		{"too deep", deep(DefaultDepth + 1), "nested deeper"},

@@ -183,8 +183,8 @@ func (m compiler) structCodec(t reflect.Type) codec {
 			return unsupported(fmt.Sprintf("%s: fields %q and %q differ only by case", t, s.fields[other].name, f.name))
 		}
 		s.byName[f.name], s.byFold[fold(f.name)] = i, i
-		if hiddenPointer(t, f.index) {
-			return unsupported(fmt.Sprintf("%s: field %q is behind an embedded pointer to an unexported type", t, f.name))
+		if unsettable(t, f.index) {
+			return unsupported(fmt.Sprintf("%s: field %q is, or is behind a pointer to, an embedded unexported type", t, f.name))
 		}
 		f.codec = m.codec(f.typ)
 		if f.quoted {
@@ -194,14 +194,15 @@ func (m compiler) structCodec(t reflect.Type) codec {
 	return codec{append: s.append, parse: s.parse}
 }
 
-// hiddenPointer says whether reflection could not fill the way to a field.
-func hiddenPointer(t reflect.Type, index []int) bool {
-	for _, x := range index[:len(index)-1] {
+// unsettable says whether decoding could not fill a field: its last step, or a pointer on the way, is unexported.
+func unsettable(t reflect.Type, index []int) bool {
+	for i, x := range index {
 		if t.Kind() == reflect.Pointer {
 			t = t.Elem()
 		}
 		sf := t.Field(x)
-		if t = sf.Type; t.Kind() == reflect.Pointer && !sf.IsExported() {
+		t = sf.Type
+		if !sf.IsExported() && (i == len(index)-1 || t.Kind() == reflect.Pointer) {
 			return true
 		}
 	}

@@ -3,11 +3,15 @@ package canon
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/big"
+	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -160,6 +164,10 @@ func TestDecodeTypes(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	for _, c := range []struct{ raw, code, path string }{
 		{`{"a":1}`, CodeMissingField, "/b"},
+		{`{"a":1,"b":2,"a":1}`, CodeDuplicateKey, "/a"},
+		{`{"a":1,"B":2}`, CodeCaseVariantKey, "/B"},
+		{`{"text":"","teXt":""}`, CodeCaseVariantKey, "/teXt"},
+		{`{"c":1}`, CodeUnknownField, "/c"},
 		{`{"i8":128}`, CodeLossyNumber, "/i8"},
 		{`{"u16":-1}`, CodeLossyNumber, "/u16"},
 		{`{"u16":65536}`, CodeLossyNumber, "/u16"},
@@ -204,4 +212,64 @@ func TestDecodeNeedsAPointer(t *testing.T) {
 	for _, dst := range []any{nil, 1, (*int)(nil)} {
 		require.Equal(t, CodeUnsupported, fault(t, Decode([]byte("1"), dst, Limits{})).Code)
 	}
+}
+
+func TestDecodeManyFields(t *testing.T) {
+	var fields []reflect.StructField
+	for i := range 100 {
+		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: reflect.TypeFor[int]()})
+	}
+	want := reflect.New(reflect.StructOf(fields))
+	want.Elem().Field(99).SetInt(7)
+	raw, err := Append(nil, want.Interface())
+	require.NoError(t, err)
+	got := reflect.New(want.Type().Elem())
+	require.NoError(t, Decode(raw, got.Interface(), Limits{}))
+	require.Equal(t, want.Interface(), got.Interface())
+	twice := strings.Replace(string(raw), `"F98":0`, `"F99":7`, 1)
+	require.Equal(t, CodeDuplicateKey, fault(t, Decode([]byte(twice), got.Interface(), Limits{})).Code)
+}
+
+// Which of several fields with one name counts is as in encoding/json.
+func TestEmbeddingRules(t *testing.T) {
+	type Inner struct {
+		Same, Deep, Tagged string
+	}
+	type Left struct {
+		Same  string
+		Other string `json:"Tagged"`
+		Inner
+	}
+	type Right struct {
+		Same   string
+		Tagged string
+	}
+	v := struct {
+		Left
+		Right
+		Label Inner `json:"label"`
+	}{Left: Left{"l", "tag", Inner{"i", "d", "t"}}, Right: Right{"r", "plain"}}
+	want, err := json.Marshal(v)
+	require.NoError(t, err)
+	got, err := Append(nil, v)
+	require.NoError(t, err)
+	require.JSONEq(t, string(want), string(got))
+}
+
+func TestConcurrentCompilation(t *testing.T) {
+	type tree struct {
+		Kids []tree           `json:"kids"`
+		By   map[string]*tree `json:"by"`
+	}
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			raw, err := Append(nil, tree{Kids: []tree{{}}, By: map[string]*tree{"a": nil}})
+			assert.NoError(t, err)
+			assert.Equal(t, `{"kids":[{"kids":[],"by":{}}],"by":{"a":null}}`, string(raw))
+			var back tree
+			assert.NoError(t, Decode(raw, &back, Limits{}))
+		})
+	}
+	wg.Wait()
 }

@@ -77,12 +77,11 @@ func gather(t reflect.Type, prefix []int, inside []reflect.Type) []field {
 		}
 		index := append(slices.Clone(prefix), i)
 		f := newField(sf, tag, index)
-		switch {
-		case embedded != nil && !f.tagged:
+		if embedded != nil && !f.tagged {
 			out = append(out, gather(embedded, index, inside)...)
-		case sf.IsExported():
-			out = append(out, f)
+			continue
 		}
+		out = append(out, f)
 	}
 	return out
 }
