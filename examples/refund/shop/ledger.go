@@ -40,9 +40,15 @@ type line struct {
 }
 
 type ledger struct {
-	file   *os.File
+	file   durable
 	seq    int
 	failed error // the first failed write; nothing is written after it
+}
+
+// durable is the part of an *os.File that appending needs.
+type durable interface {
+	io.WriteCloser
+	Sync() error
 }
 
 // openLedger opens or creates the ledger in dir and returns its entries, oldest first.

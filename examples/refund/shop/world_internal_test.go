@@ -19,7 +19,7 @@ func TestAFailedWriteClosesTheLedger(t *testing.T) {
 	_, _, err = w.refund("k1", RefundRequest{"123", eur(1), "card"})
 	require.NoError(t, err)
 
-	require.NoError(t, w.ledger.file.Close())
+	w.ledger.file = &failsToSyncOnce{durable: w.ledger.file}
 	for _, key := range []string{"k2", "k3"} {
 		_, _, err = w.refund(key, RefundRequest{"123", eur(1), "card"})
 		require.ErrorContains(t, err, "takes no more entries")
@@ -31,6 +31,20 @@ func TestAFailedWriteClosesTheLedger(t *testing.T) {
 	o, err := w.order("123")
 	require.NoError(t, err)
 	require.Equal(t, Paid, o.Status)
+	require.NoError(t, w.close())
+}
+
+type failsToSyncOnce struct {
+	durable
+	failed bool
+}
+
+func (f *failsToSyncOnce) Sync() error {
+	if !f.failed {
+		f.failed = true
+		return errors.New("no space left on device")
+	}
+	return f.durable.Sync()
 }
 
 func TestFaultsAtTheLimit(t *testing.T) {
