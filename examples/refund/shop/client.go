@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -221,12 +220,6 @@ func (c *Client) request(ctx context.Context, method, path string, header http.H
 	return req, nil
 }
 
-// definite are the statuses that this shop refuses with. Others of the 4xx leave open what happened (408,
-// 425, 429) or are somebody else's.
-var definite = []int{
-	http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity,
-}
-
 func understand(status int, body []byte, out any) error {
 	if len(body) > MaxAnswer {
 		return fmt.Errorf("shop: outcome unknown: an answer of more than %d bytes", MaxAnswer)
@@ -238,8 +231,9 @@ func understand(status int, body []byte, out any) error {
 		return nil
 	}
 	refusal := Refusal{Status: status}
-	// A 404 without one of our codes may come from whoever listens on a port that the shop had.
-	if slices.Contains(definite, status) && decodeStrict(body, &refusal) == nil && statuses[refusal.Code] == status {
+	// Only a code of ours with its own status is definite. Another 404 may come from whoever listens on a port
+	// that the shop had, and 408 or 429 leave open what happened.
+	if decodeStrict(body, &refusal) == nil && statuses[refusal.Code] == status {
 		return &refusal
 	}
 	return fmt.Errorf("shop: outcome unknown: the answer was %d %.200q", status, body)
