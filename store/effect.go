@@ -42,8 +42,8 @@ type Effect struct {
 // comes back even if a later commit emits the same id again.
 func FirstRev(version uint64) uint64 { return version << 20 }
 
-// due is when the effect can be claimed next.
-func (e *Effect) due() Micros {
+// Next is when the effect can be claimed next: when it is ready, or when its hold runs out.
+func (e *Effect) Next() Micros {
 	if e.Status == Sent && e.Hold > 0 {
 		return e.Hold
 	}

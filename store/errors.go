@@ -7,21 +7,21 @@ import (
 
 // Sentinels to branch on with errors.Is. The typed errors below wrap them and carry the facts.
 var (
-	ErrNotFound  = errors.New("task not found")
-	ErrConflict  = errors.New("task has moved on")
-	ErrTaken     = errors.New("name is used up")
-	ErrLapsed    = errors.New("outside the time it was valid")
-	ErrFenced    = errors.New("effect has another revision")
-	ErrSwap      = errors.New("resource has another revision")
-	ErrUnsettled = errors.New("effect is unsettled")
-	ErrCorrupt   = errors.New("stored bytes are corrupt")
-	ErrNewer     = errors.New("written by a newer version")
-	ErrErased    = errors.New("task is erased")
-	ErrTooBig    = errors.New("over the limit")
-	ErrInvalid   = errors.New("malformed")
-	ErrFailed    = errors.New("store has failed; open it again")
-	ErrClosed    = errors.New("store is closed")
-	ErrUncertain = errors.New("outcome is unknown; it may have landed")
+	ErrNotFound  = errors.New("task not found")                         // no such task
+	ErrConflict  = errors.New("task has moved on")                      // the task's tip is not the base: read again ([ConflictError])
+	ErrTaken     = errors.New("name is used up")                        // an earlier commit used the name up, or an effect of that id is unsettled ([TakenError])
+	ErrLapsed    = errors.New("outside the time it was valid")          // now lies outside the validity of the commit ([LapsedError])
+	ErrFenced    = errors.New("effect has another revision")            // the effect has changed hands or is settled: stop working on it ([FencedError])
+	ErrSwap      = errors.New("resource has another revision")          // a resource was changed by another commit: read it again ([SwapError])
+	ErrUnsettled = errors.New("effect is unsettled")                    // not while an effect is unsettled
+	ErrCorrupt   = errors.New("stored bytes are corrupt")               // stored bytes are damaged ([CorruptError])
+	ErrNewer     = errors.New("written by a newer version")             // a later version wrote it; do not touch it ([NewerError])
+	ErrErased    = errors.New("task is erased")                         // the task was erased; its id is never used again ([ErasedError])
+	ErrTooBig    = errors.New("over the limit")                         // a limit was passed ([TooBigError])
+	ErrInvalid   = errors.New("malformed")                              // malformed input
+	ErrFailed    = errors.New("store has failed; open it again")        // the store met an error it cannot recover from: open it again
+	ErrClosed    = errors.New("store is closed")                        // the store was closed
+	ErrUncertain = errors.New("outcome is unknown; it may have landed") // a write began and its end was not seen: open again and look ([UncertainError])
 )
 
 // ConflictError says that the task's tip is not the one the commit was judged on. It wraps ErrConflict.
@@ -30,6 +30,7 @@ type ConflictError struct {
 	Base, Tip Tip
 }
 
+// Error says so in words.
 func (e *ConflictError) Error() string {
 	if e.Base.Version == e.Tip.Version {
 		return fmt.Sprintf("task %s: version %d has another content than the one judged on: %v", e.Task, e.Tip.Version, ErrConflict)
@@ -46,6 +47,7 @@ type TakenError struct {
 	Version    uint64
 }
 
+// Error says so in words.
 func (e *TakenError) Error() string {
 	return fmt.Sprintf("task %s: %q was taken by version %d: %v", e.Task, e.Name, e.Version, ErrTaken)
 }
@@ -59,6 +61,7 @@ type LapsedError struct {
 	Now, From, Until Micros
 }
 
+// Error says so in words.
 func (e *LapsedError) Error() string {
 	return fmt.Sprintf("task %s: now %d is not in [%d, %d): %v", e.Task, e.Now, e.From, e.Until, ErrLapsed)
 }
@@ -73,6 +76,7 @@ type FencedError struct {
 	Want, Have   uint64
 }
 
+// Error says so in words.
 func (e *FencedError) Error() string {
 	if e.Have == 0 {
 		return fmt.Sprintf("task %s: effect %s is not unsettled, revision %d is gone: %v", e.Task, e.Effect, e.Want, ErrFenced)
@@ -89,6 +93,7 @@ type SwapError struct {
 	Want, Have     uint64
 }
 
+// Error says so in words.
 func (e *SwapError) Error() string {
 	return fmt.Sprintf("task %s: resource %s has revision %d, not %d: %v", e.Task, e.Resource, e.Have, e.Want, ErrSwap)
 }
@@ -104,6 +109,7 @@ type CorruptError struct {
 	What    string
 }
 
+// Error says so in words.
 func (e *CorruptError) Error() string {
 	return fmt.Sprintf("task %s, version %d: %s: %v", e.Task, e.Version, e.What, ErrCorrupt)
 }
@@ -119,6 +125,7 @@ type NewerError struct {
 	Format, Known int
 }
 
+// Error says so in words.
 func (e *NewerError) Error() string {
 	if e.Task == "" {
 		return fmt.Sprintf("store has format %d, newest known is %d: %v", e.Format, e.Known, ErrNewer)
@@ -135,6 +142,7 @@ type ErasedError struct {
 	Tip  Tip
 }
 
+// Error says so in words.
 func (e *ErasedError) Error() string {
 	return fmt.Sprintf("task %s: erased at version %d: %v", e.Task, e.Tip.Version, ErrErased)
 }
@@ -149,6 +157,7 @@ type TooBigError struct {
 	Size, Most int
 }
 
+// Error says so in words.
 func (e *TooBigError) Error() string {
 	return fmt.Sprintf("task %s: %s is %d, at most %d: %v", e.Task, e.What, e.Size, e.Most, ErrTooBig)
 }
@@ -164,6 +173,7 @@ type UncertainError struct {
 	Cause error
 }
 
+// Error says so in words.
 func (e *UncertainError) Error() string {
 	return fmt.Sprintf("task %s, version %d: %v: %v", e.Task, e.Tip.Version, ErrUncertain, e.Cause)
 }

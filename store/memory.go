@@ -365,13 +365,13 @@ func (m *Memory) Claim(ctx context.Context, s Slots, limit int, holder string, h
 	var due []*Effect
 	for id, t := range m.tasks {
 		for _, e := range t.effects {
-			if e.due() <= now && s.Has(id) {
+			if e.Next() <= now && s.Has(id) {
 				due = append(due, e)
 			}
 		}
 	}
 	slices.SortFunc(due, func(a, b *Effect) int {
-		return cmp.Or(cmp.Compare(a.due(), b.due()), cmp.Compare(a.Task, b.Task), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.Next(), b.Next()), cmp.Compare(a.Task, b.Task), cmp.Compare(a.ID, b.ID))
 	})
 	var out []Effect
 	for _, e := range due[:min(limit, len(due))] {

@@ -22,18 +22,20 @@ const (
 	KindErased             // the tombstone of an erased task
 )
 
-// flags of a record
+// Flags of a record.
 const (
 	flagFinal  = 1 << 0
-	flagMAC    = 1 << 1
-	flagBase   = 1 << 2
-	flagErased = 1 << 3
-	flagsKnown = flagFinal | flagMAC | flagBase | flagErased
+	flagBase   = 1 << 1
+	flagErased = 1 << 2
+	flagsKnown = flagFinal | flagBase | flagErased
 )
 
 const (
 	sumSize = 4  // CRC-32C
 	macSize = 32 // HMAC-SHA-256
+
+	plain = 0 // what stands before the checksum: no MAC
+	maced = 1 // a MAC stands before this byte
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -51,8 +53,10 @@ func AppendKey(dst []byte, task string, version uint64) []byte {
 // is ready to use and writes no MAC. It is safe for concurrent use.
 //
 // A sealed record is: format, flags, previous hash, nonce, at, since, wake, machine, state, owner, waits-for, changes,
-// snapshot, entry, MAC if there is a key, CRC-32C over key and all of that. Integers are big-endian, lengths are
-// uvarints. Its hash is SHA-256 over key and value; it is not stored but computed.
+// snapshot, entry; then the MAC over key and those, if there is one, a byte that says so, and the CRC-32C over key and all
+// of that. Integers are big-endian, lengths are uvarints. Its hash is the SHA-256 over key and everything before the MAC;
+// it is not stored but computed, and does not depend on the MAC's key. Every later format keeps the first byte and the
+// last four, so that an old version can tell newer bytes from damaged ones.
 type Sealer struct {
 	macs *sync.Pool // of hash.Hash
 }
@@ -80,9 +84,6 @@ func (s *Sealer) Seal(buf []byte, r *Record, kind Kind) (out []byte, key int) {
 	if kind == KindErased {
 		flags |= flagErased
 	}
-	if s.macs != nil {
-		flags |= flagMAC
-	}
 	buf = append(buf, RecordFormat, flags)
 	buf = append(buf, r.Prev[:]...)
 	buf = binary.BigEndian.AppendUint64(buf, r.Nonce)
@@ -96,9 +97,8 @@ func (s *Sealer) Seal(buf []byte, r *Record, kind Kind) (out []byte, key int) {
 	for _, part := range [...][]byte{r.Changes, r.Snapshot, r.Entry} {
 		buf = append(binary.AppendUvarint(buf, uint64(len(part))), part...)
 	}
-	buf = s.finish(buf, start)
 	r.Tip.Hash = sha256.Sum256(buf[start:])
-	return buf, key
+	return s.finish(buf, start), key
 }
 
 // SealBase appends key and value of the base row that stands for a version whose bytes are gone.
@@ -106,11 +106,7 @@ func (s *Sealer) SealBase(buf []byte, task string, tip Tip) (out []byte, key int
 	start := len(buf)
 	buf = AppendKey(buf, task, tip.Version)
 	key = len(buf) - start
-	flags := byte(flagBase)
-	if s.macs != nil {
-		flags |= flagMAC
-	}
-	buf = append(buf, RecordFormat, flags)
+	buf = append(buf, RecordFormat, flagBase)
 	buf = append(buf, tip.Hash[:]...)
 	return s.finish(buf, start), key
 }
@@ -121,8 +117,10 @@ func (s *Sealer) finish(buf []byte, start int) []byte {
 		mac := s.macs.Get().(hash.Hash)
 		mac.Reset()
 		mac.Write(buf[start:])
-		buf = mac.Sum(buf)
+		buf = append(mac.Sum(buf), maced)
 		s.macs.Put(mac)
+	} else {
+		buf = append(buf, plain)
 	}
 	return binary.BigEndian.AppendUint32(buf, crc32.Checksum(buf[start:], castagnoli))
 }
@@ -136,7 +134,7 @@ func (s *Sealer) Open(task string, version uint64, value []byte) (Record, Kind, 
 	}
 	var scratch [MaxTask + 16]byte
 	key := AppendKey(scratch[:0], task, version)
-	if len(value) < 2+sumSize {
+	if len(value) < 3+sumSize {
 		return corrupt("record is truncated")
 	}
 	body := value[:len(value)-sumSize]
@@ -144,13 +142,16 @@ func (s *Sealer) Open(task string, version uint64, value []byte) (Record, Kind, 
 	if sum != binary.BigEndian.Uint32(value[len(body):]) {
 		return corrupt("checksum does not match")
 	}
-	if body[0] != RecordFormat || body[1]&^flagsKnown != 0 {
+	if body[0] != RecordFormat {
 		return Record{}, 0, &NewerError{Task: task, Version: version, Format: int(body[0]), Known: RecordFormat}
 	}
+	body, fault := s.checkMAC(key, body)
+	if fault != "" {
+		return corrupt(fault)
+	}
 	flags := body[1]
-	body, err := s.checkMAC(key, body, flags)
-	if err != "" {
-		return corrupt(err)
+	if flags&^flagsKnown != 0 {
+		return corrupt("unknown flags")
 	}
 	if flags&flagBase != 0 {
 		r := reader{b: body[2:]}
@@ -163,22 +164,24 @@ func (s *Sealer) Open(task string, version uint64, value []byte) (Record, Kind, 
 	if !rec.decode(body) {
 		return corrupt("record is malformed")
 	}
-	rec.Tip.Hash = hashOf(key, value)
+	rec.Tip.Hash = hashOf(key, body)
 	if flags&flagErased != 0 {
 		return rec, KindErased, nil
 	}
 	return rec, KindRecord, nil
 }
 
-// checkMAC takes the MAC off the body; what is wrong, or empty.
-func (s *Sealer) checkMAC(key, body []byte, flags byte) ([]byte, string) {
-	if flags&flagMAC == 0 {
-		if s.macs != nil {
-			return nil, "record has no MAC"
-		}
+// checkMAC takes the MAC off what stands before the checksum and says what is wrong, if anything.
+func (s *Sealer) checkMAC(key, value []byte) (body []byte, fault string) {
+	body, how := value[:len(value)-1], value[len(value)-1]
+	switch {
+	case how == plain && s.macs == nil:
 		return body, ""
-	}
-	if len(body) < 2+macSize {
+	case how == plain:
+		return nil, "record has no MAC"
+	case how != maced:
+		return nil, "record is malformed"
+	case len(body) < 2+macSize:
 		return nil, "record is truncated"
 	}
 	body, want := body[:len(body)-macSize], body[len(body)-macSize:]

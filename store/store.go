@@ -7,8 +7,8 @@ import (
 
 // Store keeps tasks. It is safe for concurrent use. Every method returns [ErrClosed] after Close, and
 // [ErrFailed] once the store has met an error it cannot recover from without being opened again.
-// A context is looked at before work begins and while a method waits for another; a commit that has begun
-// to write is not abandoned. Task ids that [CheckTask] refuses are [ErrInvalid] everywhere.
+// A context is looked at before work begins and again when its turn has come; a commit that has begun to write is not
+// abandoned. Task ids that [CheckTask] refuses are [ErrInvalid] everywhere.
 type Store interface {
 	// Info says what this store is.
 	Info() Info
@@ -57,7 +57,8 @@ type Store interface {
 	// until e.Hold, which must lie ahead. ErrFenced: another revision, or settled.
 	Update(ctx context.Context, e Effect) (rev uint64, err error)
 
-	// Effects lists all unsettled effects in order of task and id. After is the next of the page before.
+	// Effects lists all unsettled effects in a stable order: one that does not change while pages are read is
+	// returned exactly once. After is the next of the page before; only an empty next is the end.
 	Effects(ctx context.Context, after string, limit int) (es []Effect, next string, err error)
 
 	// Note keeps a refused attempt outside the versions: not synced, the newest MaxAttempts are kept.

@@ -20,8 +20,8 @@ import (
 // T is what a promise needs of a test; *testing.T is one.
 type T interface {
 	require.TestingT
-	Helper()
-	Logf(format string, args ...any)
+	Helper()                         // marks the caller as a helper, see [testing.T]
+	Logf(format string, args ...any) // as in [testing.T]
 }
 
 // Disk is the place that one store lives in. It starts empty.
@@ -33,7 +33,7 @@ type Disk interface {
 // Reopener is a disk whose store survives Close.
 type Reopener interface {
 	Disk
-	Survives()
+	Survives() // only marks the disk
 }
 
 // Crasher is a disk that can lose power.
@@ -86,7 +86,7 @@ func Exercise(t *testing.T, disk func(T) Disk) {
 		t.Run(p.Name, func(t *testing.T) {
 			d := disk(t)
 			if lacks := p.Needs(d); lacks != "" {
-				t.Skip(lacks) // the promise is about something this disk cannot do, such as survive
+				t.Skip(lacks) // reason: the promise is about something this disk cannot do, such as survive
 			}
 			p.Check(t, d)
 		})

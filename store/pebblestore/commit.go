@@ -1,0 +1,262 @@
+package pebblestore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/pawlgo/pawl/store"
+)
+
+// Commit implements store.Store.
+func (s *Store) Commit(ctx context.Context, c *store.Commit) (store.Tip, error) {
+	if err := c.Check(); err != nil {
+		return store.Tip{}, err
+	}
+	if err := s.enter(ctx); err != nil {
+		return store.Tip{}, err
+	}
+	defer s.leave()
+	e := s.tasks.take(c.Task)
+	defer s.tasks.give(c.Task, e)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return store.Tip{}, err
+	}
+	if err := s.learn(c.Task, e); err != nil {
+		return store.Tip{}, err
+	}
+	if len(c.Swap) > 0 {
+		defer s.lockResources(c)()
+	}
+	if err := s.judge(c, e); err != nil {
+		return store.Tip{}, err
+	}
+	if err := s.land(c, e); err != nil {
+		return store.Tip{}, &store.UncertainError{Task: c.Task, Tip: c.Tip, Cause: err}
+	}
+	s.feed.Tell(store.Row{Task: c.Task, Meta: c.Meta})
+	return c.Tip, nil
+}
+
+// judge decides whether the commit may land on the task, which is locked, and settles its instant.
+func (s *Store) judge(c *store.Commit, e *entry) error {
+	h := e.head.Load()
+	if h.erased {
+		return &store.ErasedError{Task: c.Task, Tip: h.tip}
+	}
+	if err := c.JudgeBase(h.tip); err != nil {
+		return err
+	}
+	now := max(s.clock.Now(), e.at)
+	if err := c.JudgeTime(now, e.at); err != nil {
+		return err
+	}
+	for _, name := range c.Once {
+		v, err := s.taken(c.Task, name)
+		if err != nil {
+			return err
+		}
+		if v != 0 {
+			return &store.TakenError{Task: c.Task, Name: name, Version: v}
+		}
+	}
+	for i := range c.Emit {
+		if k := e.find(c.Emit[i].ID); k >= 0 {
+			return &store.TakenError{Task: c.Task, Name: c.Emit[i].ID, Version: e.effects[k].version}
+		}
+	}
+	for _, st := range c.Settle {
+		have := uint64(0)
+		if k := e.find(st.Effect); k >= 0 {
+			have = e.effects[k].rev
+		}
+		if have == 0 || have != st.Rev {
+			return &store.FencedError{Task: c.Task, Effect: st.Effect, Want: st.Rev, Have: have}
+		}
+	}
+	if err := s.judgeSwap(c); err != nil {
+		return err
+	}
+	if err := s.durable(); err != nil {
+		return err
+	}
+	return s.keepTime(now)
+}
+
+func (s *Store) judgeSwap(c *store.Commit) error {
+	for i := range c.Swap {
+		r := &c.Swap[i]
+		have, _, err := s.numbered(appendResource(nil, r.Name))
+		if err != nil {
+			return err
+		}
+		if have != r.Rev {
+			return &store.SwapError{Task: c.Task, Resource: r.Name, Want: r.Rev, Have: have}
+		}
+	}
+	return nil
+}
+
+// lockResources locks the resources a commit swaps, in order of their names, and returns what unlocks them. A commit
+// has its task's lock by then and takes no other task's, so nobody waits in a circle.
+func (s *Store) lockResources(c *store.Commit) func() {
+	names := make([]string, len(c.Swap))
+	for i := range c.Swap {
+		names[i] = c.Swap[i].Name
+	}
+	slices.SortFunc(names, cmp.Compare[string])
+	entries := make([]*entry, len(names))
+	for i, name := range names {
+		entries[i] = s.resources.take(name)
+		entries[i].mu.Lock()
+		entries[i].flight.Store(anyVersion)
+	}
+	return func() {
+		for i, name := range names {
+			entries[i].flight.Store(0)
+			entries[i].mu.Unlock()
+			s.resources.give(name, entries[i])
+		}
+	}
+}
+
+// land writes a commit that was judged. If it returns an error the outcome is uncertain.
+func (s *Store) land(c *store.Commit, e *entry) error {
+	buf := s.buffers.Get().(*[]byte)
+	out, key := c.Prepare(s.sealer, (*buf)[:0])
+	b := s.db.NewBatchWithSize(len(out) + 1024)
+	err := b.Set(out[:key], out[key:], nil)
+	if err == nil {
+		w := writer{b: b, buf: out[len(out):]}
+		w.meta(&e.meta, &c.Meta, c.Task)
+		w.side(c, e)
+		err = w.err
+	}
+	*buf = out[:0]
+	s.buffers.Put(buf)
+	if err != nil {
+		s.g.fail(err)
+		return err
+	}
+	e.flight.Store(c.Tip.Version)
+	err = s.write(b)
+	e.flight.Store(0)
+	if err != nil {
+		return err
+	}
+	s.landed(c, e)
+	return b.Close()
+}
+
+// landed remembers what a commit has made of its task.
+func (s *Store) landed(c *store.Commit, e *entry) {
+	for _, st := range c.Settle {
+		k := e.find(st.Effect)
+		e.effects = slices.Delete(e.effects, k, k+1)
+	}
+	for i := range c.Emit {
+		full := c.Emitted(i)
+		e.effects = append(e.effects, known(&full))
+		s.ready.tell(full.Ready)
+	}
+	if w := c.Meta.Wake; w > 0 && w != e.meta.Wake {
+		s.due.tell(w)
+	}
+	e.at, e.meta = c.At, c.Meta
+	e.head.Store(&head{tip: c.Tip})
+}
+
+// writer puts rows into a batch; keys and values are built in buf. It stops at the first error.
+type writer struct {
+	b   *pebble.Batch
+	buf []byte
+	err error
+}
+
+func (w *writer) set(key, value []byte) {
+	if w.err == nil {
+		w.err = w.b.Set(key, value, nil)
+	}
+}
+
+// drop removes a row that was set once.
+func (w *writer) drop(key []byte) {
+	if w.err == nil {
+		w.err = w.b.SingleDelete(key, nil)
+	}
+}
+
+// move replaces an index row unless it stays the same; either may be empty.
+func (w *writer) move(old, now []byte) {
+	if string(old) == string(now) {
+		return
+	}
+	if len(old) > 0 {
+		w.drop(old)
+	}
+	if len(now) > 0 {
+		w.set(now, nil)
+	}
+}
+
+// meta moves the index rows of a task from what it was to what it is; the zero Meta is a task that is not.
+func (w *writer) meta(old, now *store.Meta, task string) {
+	row := func(there bool, m *store.Meta, appendRow func([]byte, *store.Meta, string) []byte) []byte {
+		if !there {
+			return nil
+		}
+		start := len(w.buf)
+		w.buf = appendRow(w.buf, m, task)
+		return w.buf[start:]
+	}
+	w.move(row(old.Machine != "", old, appendState), row(now.Machine != "", now, appendState))
+	w.move(row(old.Owner != "", old, appendOwner), row(now.Owner != "", now, appendOwner))
+	w.move(row(old.WaitsFor != "", old, appendWaits), row(now.WaitsFor != "", now, appendWaits))
+	w.move(row(old.Wake > 0, old, appendDue), row(now.Wake > 0, now, appendDue))
+}
+
+// side writes what a commit changes beside its record and the index.
+func (w *writer) side(c *store.Commit, e *entry) {
+	for _, name := range c.Once {
+		key := appendOnce(w.buf[:0], c.Task, name)
+		w.set(key, appendNumbered(nil, key, c.Tip.Version, nil))
+	}
+	for _, st := range c.Settle {
+		old := e.effects[e.find(st.Effect)].whole(c.Task)
+		w.forget(&old)
+	}
+	for i := range c.Emit {
+		full := c.Emitted(i)
+		w.effect(nil, &full)
+	}
+	for i := range c.Swap {
+		r := &c.Swap[i]
+		key := appendResource(nil, r.Name)
+		w.set(key, appendNumbered(nil, key, r.Rev+1, r.Value))
+	}
+}
+
+// forget removes an effect and its turn.
+func (w *writer) forget(old *store.Effect) {
+	if w.err == nil {
+		w.err = w.b.Delete(appendEffect(w.buf[:0], old.Task, old.ID), nil)
+	}
+	w.drop(appendTurn(w.buf[:0], old))
+}
+
+// effect writes an effect; old is what it was, nil if it was not.
+func (w *writer) effect(old, now *store.Effect) {
+	key := appendEffect(w.buf[:0], now.Task, now.ID)
+	row := appendEffectRow(key, key, now)[len(key):]
+	w.set(key, row)
+	turn := appendTurn(nil, now)
+	if old == nil {
+		w.set(turn, nil)
+		return
+	}
+	w.move(appendTurn(nil, old), turn)
+}

@@ -1,0 +1,223 @@
+package pebblestore
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/pawlgo/pawl/store"
+)
+
+// MaxImport is the number of bytes of records one Import takes: a task is imported in one batch.
+const MaxImport = 1 << 30
+
+// Backup implements store.Copier: a checkpoint that shares the files of the store where the file system can. It
+// must not lie inside the store's directory.
+func (s *Store) Backup(ctx context.Context, dir string) error {
+	if dir == "" || dir == s.dir || strings.HasPrefix(dir, strings.TrimSuffix(s.dir, "/")+"/") {
+		return fmt.Errorf("backup to %q, which is not outside the store: %w", dir, store.ErrInvalid)
+	}
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	if err := s.db.Checkpoint(dir, pebble.WithFlushedWAL()); err != nil {
+		return fmt.Errorf("backup to %s: %w", dir, err)
+	}
+	if err := s.mark(dir); err != nil {
+		return fmt.Errorf("backup to %s: %w", dir, err)
+	}
+	return s.durable()
+}
+
+// mark says that the directory is a copy.
+func (s *Store) mark(dir string) error {
+	f, err := s.fs.Create(s.fs.PathJoin(dir, copyMark), vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return s.syncDir(dir)
+}
+
+// Import implements store.Copier.
+func (s *Store) Import(ctx context.Context, task string, records iter.Seq2[store.Record, error], effects []store.Effect) error {
+	if err := store.CheckTask(task); err != nil {
+		return err
+	}
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	e := s.tasks.take(task)
+	defer s.tasks.give(task, e)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := s.learn(task, e); err != nil {
+		return err
+	}
+	switch h := e.head.Load(); {
+	case h.erased:
+		return &store.ErasedError{Task: task, Tip: h.tip}
+	case h.tip.Version != 0:
+		return &store.ConflictError{Task: task, Tip: h.tip}
+	}
+	b := s.db.NewBatch()
+	m := importing{s: s, w: writer{b: b}, task: task, unsettled: map[string]uint64{}, whole: true}
+	if err := m.all(records, effects); err != nil {
+		b.Close()
+		return err
+	}
+	return s.landImport(b, e, &m)
+}
+
+func (s *Store) landImport(b *pebble.Batch, e *entry, m *importing) error {
+	if err := s.keepTime(s.clock.Now()); err != nil {
+		b.Close()
+		return err
+	}
+	tip := m.last.Tip
+	e.flight.Store(tip.Version)
+	err := s.write(b)
+	e.flight.Store(0)
+	if err != nil {
+		return &store.UncertainError{Task: m.task, Tip: tip, Cause: err}
+	}
+	e.at, e.meta, e.effects = m.last.At, m.last.Meta, m.effects
+	e.head.Store(&head{tip: tip})
+	if len(m.effects) > 0 {
+		s.ready.tell(0)
+	}
+	if w := m.last.Meta.Wake; w > 0 {
+		s.due.tell(w)
+	}
+	return nil
+}
+
+// importing builds the batch that imports one task.
+type importing struct {
+	s         *Store
+	w         writer
+	task      string
+	last      *store.Record
+	size      int
+	whole     bool              // the records begin at version 1
+	unsettled map[string]uint64 // effects that the records emit and do not settle, by version
+	effects   []effect
+}
+
+func (m *importing) all(records iter.Seq2[store.Record, error], effects []store.Effect) error {
+	for r, err := range records {
+		if err != nil {
+			return err
+		}
+		if err := m.record(&r); err != nil {
+			return err
+		}
+	}
+	if m.last == nil {
+		return m.invalid(0, "no record")
+	}
+	for i := range effects {
+		if err := m.effect(&effects[i]); err != nil {
+			return err
+		}
+	}
+	if m.whole && len(m.unsettled) > 0 {
+		return m.invalid(m.last.Tip.Version, "an unsettled effect is missing")
+	}
+	m.w.meta(&store.Meta{}, &m.last.Meta, m.task)
+	return m.w.err
+}
+
+func (m *importing) invalid(version uint64, what string) error {
+	return fmt.Errorf("import task %s, version %d: %s: %w", m.task, version, what, store.ErrInvalid)
+}
+
+// record checks that a record follows the one before and is what its hash says, and adds it with its used-up names.
+func (m *importing) record(r *store.Record) error {
+	v := r.Tip.Version
+	switch {
+	case r.Task != m.task:
+		return m.invalid(v, "belongs to task "+r.Task)
+	case v == 0 || v > store.MaxVersion:
+		return m.invalid(v, "no such version")
+	case m.last == nil && (v == 1) != (r.Prev == [32]byte{}):
+		return m.invalid(v, "does not begin a history")
+	case m.last != nil && (v != m.last.Tip.Version+1 || r.Prev != m.last.Tip.Hash):
+		return m.invalid(v, fmt.Sprintf("does not follow version %d", m.last.Tip.Version))
+	}
+	if err := (&store.Commit{Record: *r, Base: store.Tip{Version: v - 1, Hash: r.Prev}}).Check(); err != nil {
+		return err
+	}
+	sealed := *r
+	out, n := m.s.sealer.Seal(nil, &sealed, store.KindRecord)
+	if sealed.Tip != r.Tip {
+		return m.invalid(v, "its bytes do not give its hash")
+	}
+	if m.size += len(out); m.size > MaxImport {
+		return &store.TooBigError{Task: m.task, What: "bytes of an import", Size: m.size, Most: MaxImport}
+	}
+	if m.last == nil && v > 1 {
+		m.whole = false
+		base, n := m.s.sealer.SealBase(nil, m.task, store.Tip{Version: v - 1, Hash: r.Prev})
+		m.w.set(base[:n], base[n:])
+	}
+	m.w.set(out[:n], out[n:])
+	last := *r
+	last.Snapshot, last.Entry = nil, nil
+	m.last = &last
+	return m.changes(r)
+}
+
+func (m *importing) changes(r *store.Record) error {
+	ch, err := store.ParseChanges(r.Changes)
+	if err != nil {
+		return m.invalid(r.Tip.Version, "changes are malformed")
+	}
+	for _, name := range ch.Once {
+		key := appendOnce(nil, m.task, name)
+		m.w.set(key, appendNumbered(nil, key, r.Tip.Version, nil))
+	}
+	for _, e := range ch.Emit {
+		m.unsettled[e.ID] = r.Tip.Version
+	}
+	for _, st := range ch.Settle {
+		delete(m.unsettled, st.Effect)
+	}
+	return m.w.err
+}
+
+// effect adds an unsettled effect as unknown and due at once. Its revision rises: workers of the original hold the old one.
+func (m *importing) effect(given *store.Effect) error {
+	e := *given
+	emitted, ok := m.unsettled[e.ID]
+	if (m.whole && !ok) || (ok && emitted != e.Version) || e.Version == 0 || e.Version > m.last.Tip.Version || e.Task != m.task {
+		return m.invalid(e.Version, "effect "+e.ID+" is not one that the records leave unsettled")
+	}
+	delete(m.unsettled, e.ID)
+	e.Rev++
+	e.Status, e.Was, e.Ready, e.Holder, e.Hold = store.Unknown, 0, 0, "", 0
+	if err := e.Check(0); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(m.effects, func(o effect) bool { return o.id == e.ID }) {
+		return m.invalid(e.Version, "effect "+e.ID+" is given twice")
+	}
+	e.Body = bytes.Clone(e.Body)
+	m.w.effect(nil, &e)
+	m.effects = append(m.effects, known(&e))
+	return m.w.err
+}

@@ -1,0 +1,26 @@
+// Package pebblestore is the embedded store: one process, one directory, Pebble v2 below.
+//
+// One commit is one atomic synced batch. Each task has a lock that its commits hold through their sync, and that
+// remembers the task's tip, so a commit reads nothing; commits of different tasks share no lock, and Pebble joins
+// their syncs. Reads see only what is durable: one that met a write in flight waits for it.
+//
+// # Keys
+//
+// 00 ends every string and none contains it; integers are big-endian; ^ inverts.
+//
+//	t task 00 01 effect         an unsettled effect
+//	t task 00 02 ^version       a sealed record (package store), newest first; the oldest may be a base
+//	t task 00 03 ^n             a refused attempt
+//	k task 00 hash16(name)      the version that used a name up
+//	d wake task                 the wake-up of a task
+//	o ready task 00 effect      an effect that nobody holds
+//	h hold task 00 effect       an effect that somebody holds, by the end of the hold
+//	xs machine 00 state 00 since task
+//	xo owner 00 final task
+//	xw who 00 since task
+//	r name                      a resource
+//	mid, mclock                 format, identity, incarnation; the clock
+//
+// Rows of d, o, h and x are set once and removed by SingleDelete. A store that failed once (its first failed write
+// is its last) answers ErrFailed until it is opened again; the process lives.
+package pebblestore

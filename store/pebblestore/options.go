@@ -1,0 +1,90 @@
+package pebblestore
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Options of a store. The zero value is ready to use.
+type Options struct {
+	// FS is the file system the directory lies in; nil means the disk.
+	FS vfs.FS
+
+	// Now is the clock; nil means time.Now. The store's clock follows it, never goes back, and after a restart
+	// never shows less than any condition was judged on before.
+	Now func() time.Time
+
+	// Key is the key of the MAC of every record, kept outside the store; empty means none. It is chosen when the
+	// store is created and needed at every open from then on.
+	Key []byte
+
+	// CacheBytes is the size of Pebble's block cache; zero means 64 MiB.
+	CacheBytes int64
+
+	// Tasks is how many tasks' tips are remembered (about 500 bytes each), beside those in use; zero means 65,536.
+	Tasks int
+
+	// ReadFault, if set, hears of damaged files that Pebble finds in the background. It must not block.
+	ReadFault func(error)
+
+	memTable uint64 // size of a memtable; tests of many small stores need less than the default
+}
+
+const (
+	defaultCache   = 64 << 20
+	defaultTasks   = 1 << 16
+	memTableSize   = 64 << 20
+	blockSize      = 16 << 10
+	bloomBits      = 10
+	l0Compaction   = 4
+	l0StopWrites   = 20
+	maxOpenFiles   = 2000
+	memTablesLimit = 4
+
+	// pebbleFormat is pinned: with older ones a flipped byte in the last log opened silently and lost acknowledged
+	// commits; a newer one is for a later version of this package to choose.
+	pebbleFormat = pebble.FormatMajorVersion(24)
+)
+
+// pebble are Pebble's options for a store on fs.
+func (o *Options) pebble(fs vfs.FS, g *gate) *pebble.Options {
+	po := &pebble.Options{
+		FS:                          fs,
+		Comparer:                    comparer,
+		FormatMajorVersion:          pebbleFormat,
+		MemTableSize:                memTableSize,
+		MemTableStopWritesThreshold: memTablesLimit,
+		L0CompactionThreshold:       l0Compaction,
+		L0StopWritesThreshold:       l0StopWrites,
+		MaxOpenFiles:                maxOpenFiles,
+		CacheSize:                   o.CacheBytes,
+		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, runtime.GOMAXPROCS(0)/2) },
+		Logger:                      logger{g},
+		EventListener: &pebble.EventListener{
+			BackgroundError: func(err error) { o.hear(err) },
+			DataCorruption:  func(info pebble.DataCorruptionInfo) { o.hear(info.Details) },
+		},
+	}
+	if o.memTable != 0 {
+		po.MemTableSize = o.memTable
+	}
+	if po.CacheSize == 0 {
+		po.CacheSize = defaultCache
+	}
+	po.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionBalanced })
+	for i := range po.Levels {
+		po.Levels[i].BlockSize = blockSize
+		po.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBits)
+	}
+	return po
+}
+
+func (o *Options) hear(err error) {
+	if o.ReadFault != nil {
+		o.ReadFault(err)
+	}
+}

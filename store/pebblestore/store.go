@@ -1,0 +1,355 @@
+package pebblestore
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/pawlgo/pawl/store"
+)
+
+// Format is the format of the store that this version writes, and the newest it opens.
+const Format = 1
+
+// copyMark is a file in a copy that has not been opened yet: at its first open it becomes a new incarnation.
+const copyMark = "PAWL-COPY"
+
+// tick is how far the stored clock may lag behind what a commit was judged on.
+const tick store.Micros = 10_000
+
+// Store is a store in one directory. It is a store.Store and also a store.Resources, Keeper, Copier, Verifier and
+// Watcher. It is safe for concurrent use.
+type Store struct {
+	dir    string
+	o      Options
+	fs     vfs.FS // beneath the gate
+	g      *gate
+	db     *pebble.DB
+	id     identity
+	sealer *store.Sealer
+	clock  *store.Clock
+	feed   store.Feed
+
+	life     sync.RWMutex // held shared by every call, exclusively to shut
+	closed   atomic.Bool  // Close was called
+	shut     bool         // Pebble is closed; guarded by life
+	shutting sync.WaitGroup
+
+	tasks     *locks
+	resources *locks
+	claims    sync.Mutex // one claim at a time, since it holds the locks of several tasks
+	due       watermark
+	ready     watermark
+	held      watermark
+
+	ticking   sync.Mutex
+	persisted atomic.Int64 // newest clock row
+	buffers   sync.Pool    // of *[]byte
+}
+
+var _ interface {
+	store.Store
+	store.Resources
+	store.Keeper
+	store.Copier
+	store.Verifier
+	store.Watcher
+} = (*Store)(nil)
+
+// Open opens the store in dir, or creates it if dir is empty or absent. Only one process can have it open at a time.
+// store.ErrNewer if a later version wrote it, store.ErrCorrupt if what is there is no store or is damaged,
+// store.ErrInvalid if the key is not the one it was created with.
+func Open(dir string, o Options) (*Store, error) {
+	if dir == "" {
+		return nil, fmt.Errorf("directory is empty: %w", store.ErrInvalid)
+	}
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.Tasks <= 0 {
+		o.Tasks = defaultTasks
+	}
+	s := &Store{
+		dir: dir, o: o, fs: o.FS, g: &gate{}, sealer: store.NewSealer(o.Key),
+		tasks: newLocks(o.Tasks), resources: newLocks(o.Tasks / 16),
+	}
+	s.buffers.New = func() any { b := make([]byte, 0, 4096); return &b }
+	gated := &gatedFS{FS: o.FS, g: s.g, dir: dir}
+	db, err := pebble.Open(dir, o.pebble(gated, s.g))
+	if s.g.failed() {
+		err = errors.Join(s.g.err(), store.ErrFailed)
+	}
+	if err != nil {
+		if db != nil {
+			_ = db.Close()
+		}
+		return nil, openFault(dir, err)
+	}
+	s.db = db
+	if err := s.begin(); err != nil {
+		_ = db.Close()
+		return nil, openFault(dir, err)
+	}
+	s.g.onFail = s.abandon
+	return s, nil
+}
+
+// openFault names the directory, and tells damaged files by ErrCorrupt.
+func openFault(dir string, err error) error {
+	if pebble.IsCorruptionError(err) && !errors.Is(err, store.ErrCorrupt) {
+		err = errors.Join(err, store.ErrCorrupt)
+	}
+	return fmt.Errorf("open store %s: %w", dir, err)
+}
+
+// identity is the row that says what this store is.
+type identity struct {
+	format      uint32
+	id          [16]byte
+	incarnation uint64
+	keyed       [32]byte // MAC of the id under the key of the records, zero if there is none
+}
+
+func (s *Store) keyed(id [16]byte) (sum [32]byte) {
+	if len(s.o.Key) > 0 {
+		mac := hmac.New(sha256.New, s.o.Key)
+		mac.Write(id[:])
+		mac.Sum(sum[:0])
+	}
+	return sum
+}
+
+// begin reads or writes what a store is, and does what an open means for clock, copies and holds.
+func (s *Store) begin() error {
+	if err := s.readIdentity(); err != nil {
+		return err
+	}
+	if err := s.startClock(); err != nil {
+		return err
+	}
+	mark := s.fs.PathJoin(s.dir, copyMark)
+	if _, err := s.fs.Stat(mark); err == nil {
+		if err := s.reincarnate(mark); err != nil {
+			return err
+		}
+	}
+	return s.release()
+}
+
+func (s *Store) readIdentity() error {
+	value, closer, err := s.db.Get(identityKey)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return s.create()
+	}
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	format, rest, err := parseNumbered(identityKey, value)
+	if err != nil {
+		return err
+	}
+	if format > Format {
+		return &store.NewerError{Format: int(min(format, math.MaxInt32)), Known: Format}
+	}
+	if len(rest) != 16+8+32 {
+		return rowFault(identityKey, "identity is malformed")
+	}
+	s.id.format = uint32(format)
+	copy(s.id.id[:], rest)
+	s.id.incarnation = binary.BigEndian.Uint64(rest[16:])
+	copy(s.id.keyed[:], rest[24:])
+	if s.id.keyed != s.keyed(s.id.id) {
+		return fmt.Errorf("the key is not the one the store was created with: %w", store.ErrInvalid)
+	}
+	return nil
+}
+
+// create makes an empty database a store; one that is not empty is something else.
+func (s *Store) create() error {
+	it, err := s.db.NewIter(nil)
+	if err != nil {
+		return err
+	}
+	foreign := it.First()
+	if err := it.Close(); err != nil {
+		return err
+	}
+	if foreign {
+		return rowFault(identityKey, "identity is missing")
+	}
+	s.id = identity{format: Format, incarnation: 1}
+	rand.Read(s.id.id[:])
+	s.id.keyed = s.keyed(s.id.id)
+	return s.writeIdentity()
+}
+
+func (s *Store) writeIdentity() error {
+	rest := binary.BigEndian.AppendUint64(append([]byte(nil), s.id.id[:]...), s.id.incarnation)
+	rest = append(rest, s.id.keyed[:]...)
+	return s.checked(s.db.Set(identityKey, appendNumbered(nil, identityKey, uint64(s.id.format), rest), pebble.Sync))
+}
+
+// checked is err, or the failure that Pebble was not told of.
+func (s *Store) checked(err error) error {
+	if err == nil && s.g.failed() {
+		err = errors.Join(s.g.err(), store.ErrFailed)
+	}
+	return err
+}
+
+// startClock starts where the clock stopped. After a crash it may have been up to one tick further.
+func (s *Store) startClock() error {
+	floor := store.Micros(0)
+	value, closer, err := s.db.Get(clockKey)
+	switch {
+	case err == nil:
+		n, rest, err := parseNumbered(clockKey, value)
+		closer.Close()
+		if err != nil {
+			return err
+		}
+		floor = store.Micros(n)
+		if len(rest) == 0 {
+			floor += tick
+		}
+	case !errors.Is(err, pebble.ErrNotFound):
+		return err
+	}
+	s.clock = store.NewClock(s.o.Now, floor)
+	s.persisted.Store(math.MinInt64 / 2)
+	return nil
+}
+
+// keepTime sees to it that whatever is made durable from here on makes the clock durable too, to within a tick.
+func (s *Store) keepTime(now store.Micros) error {
+	if now-s.persisted.Load() < tick {
+		return nil
+	}
+	s.ticking.Lock()
+	defer s.ticking.Unlock()
+	if now-s.persisted.Load() < tick {
+		return nil
+	}
+	if err := s.db.Set(clockKey, appendNumbered(nil, clockKey, uint64(now), nil), pebble.NoSync); err != nil {
+		return err
+	}
+	s.persisted.Store(now)
+	return nil
+}
+
+// enter begins a call; the caller must leave.
+func (s *Store) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.closed.Load() {
+		return store.ErrClosed
+	}
+	if s.g.failed() {
+		return s.failure()
+	}
+	s.life.RLock()
+	if s.shut || s.closed.Load() {
+		s.life.RUnlock()
+		if s.g.failed() && !s.closed.Load() {
+			return s.failure()
+		}
+		return store.ErrClosed
+	}
+	return nil
+}
+
+func (s *Store) leave() { s.life.RUnlock() }
+
+// failure is ErrFailed with its cause.
+func (s *Store) failure() error { return fmt.Errorf("%w: %w", store.ErrFailed, s.g.err()) }
+
+// durable is nil if what was read or written before the call can be trusted.
+func (s *Store) durable() error {
+	if s.g.failed() {
+		return s.failure()
+	}
+	return nil
+}
+
+// write applies a batch, synced. If it returns an error the store has failed and the batch may or may not be there.
+func (s *Store) write(b *pebble.Batch) error {
+	if err := b.Commit(pebble.Sync); err != nil {
+		s.g.fail(err)
+	}
+	return s.durable()
+}
+
+// abandon shuts Pebble after a failure, so that nothing goes on in the background that can no longer be kept.
+func (s *Store) abandon() {
+	s.shutting.Add(1)
+	go func() {
+		defer s.shutting.Done()
+		s.life.Lock()
+		defer s.life.Unlock()
+		if !s.shut {
+			s.shut = true
+			_ = s.db.Close()
+		}
+	}()
+}
+
+// Close implements store.Store. After a failure it only waits for what is still running.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return store.ErrClosed
+	}
+	s.feed.Close()
+	s.life.Lock()
+	var err error
+	if !s.shut {
+		s.shut = true
+		if !s.g.failed() {
+			err = s.stopClock()
+		}
+		if e := s.db.Close(); err == nil && !s.g.failed() {
+			err = e
+		}
+		if s.g.failed() && err == nil {
+			err = s.failure()
+		}
+	}
+	s.life.Unlock()
+	s.shutting.Wait()
+	return err
+}
+
+// stopClock writes where the clock stands, and that nothing was judged later.
+func (s *Store) stopClock() error {
+	row := appendNumbered(nil, clockKey, uint64(s.clock.Now()), []byte{1})
+	return s.checked(s.db.Set(clockKey, row, pebble.Sync))
+}
+
+// Info implements store.Store.
+func (s *Store) Info() store.Info {
+	return store.Info{ID: s.id.id, Incarnation: s.id.incarnation, Format: Format, Sole: true, Swap: true}
+}
+
+// Now implements store.Store.
+func (s *Store) Now(ctx context.Context) (store.Micros, error) {
+	if err := s.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer s.leave()
+	return s.clock.Now(), nil
+}
+
+// Watch implements store.Watcher.
+func (s *Store) Watch(ctx context.Context) iter.Seq2[store.Row, error] { return s.feed.Watch(ctx) }
