@@ -6,14 +6,15 @@ func All(guards ...Guard) Guard { return combine("all", guards, Both) }
 // Any holds when one of the guards holds, by Kleene logic; see [Either]. Of none it denies.
 func Any(guards ...Guard) Guard { return combine("any", guards, Either) }
 
-// Not turns allow and deny around, and leaves unknown, ask and a guard's own fault alone.
+// Not turns allow and deny around. It leaves unknown and ask alone, and what denied only because a guard is at fault
+// or had nothing to judge.
 func Not(g Guard) Guard {
 	name := "not_" + g.name
 	return Guard{name: name, revision: g.revision, reads: g.reads, parts: true, judge: func(s *Scene) Verdict {
 		switch v := g.Judge(s); {
 		case v.Allowed():
 			return Deny(name, "")
-		case v.Denied() && v.code != CodeGuardFault && v.code != CodeNamesNothing:
+		case v.Denied() && !v.stuck():
 			return Allow()
 		default:
 			return v

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"time"
+	"unicode/utf8"
 )
 
 // Limits of declarations and keys.
@@ -77,6 +78,12 @@ func (i *FactInfo) Faults() []string {
 		out = append(out, "has more than one of MaxAge, Volatile and Lasting")
 	case i.MaxAge < 0:
 		out = append(out, "has a negative MaxAge")
+	}
+	if i.Order != BySourceTime && i.Order != BySequence && i.Order != ByArrival {
+		out = append(out, fmt.Sprintf("has the unknown order %q", i.Order))
+	}
+	if len(i.Source) > MaxName || !utf8.ValidString(i.Source) {
+		out = append(out, fmt.Sprintf("has an authority of %d bytes: at most %d of UTF-8", len(i.Source), MaxName))
 	}
 	return out
 }
@@ -156,10 +163,13 @@ type Looker interface {
 	look(i *FactInfo, subject string) (Entry, bool)
 }
 
-// Get is the value, when it is known and, inside a guard, fresh enough. Inside a guard a miss is remembered and
-// makes the verdict unknown, so the bool may be ignored there.
+// Get is the value, when it is known and, inside a guard, fresh enough; else the zero value. Inside a guard, and in what
+// makes an effect or an offer, a miss is remembered and makes the verdict unknown, so the bool may be ignored there.
 func (f Fact[T]) Get(l Looker) (T, bool) {
-	e, ok := l.look(f.info, f.subject)
-	v, isT := e.Value.(T)
-	return v, ok && isT
+	if e, ok := l.look(f.info, f.subject); ok {
+		v, isT := e.Value.(T)
+		return v, isT
+	}
+	var none T
+	return none, false
 }

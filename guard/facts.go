@@ -13,13 +13,21 @@ type Facts struct {
 	subjects Subjects
 }
 
-// Subjects maps a kind of subject to the ids that a payload and the task's data name.
+// Subjects maps a kind of subject to the ids that a payload and the task's data name. Under "" stands the task itself.
 type Subjects map[string][]string
 
-// FactsOf rebuilds facts from stored entries.
+// FactsOf rebuilds facts from stored entries. Of several under one key the last stays.
 func FactsOf(entries []Entry) Facts {
-	slices.SortFunc(entries, func(a, b Entry) int { return a.Key.compare(b.Key) })
-	return Facts{entries: entries}
+	var f Facts
+	for _, e := range entries {
+		i, had := f.find(e.Key)
+		if had {
+			f.entries[i] = e
+			continue
+		}
+		f.entries = slices.Insert(f.entries, i, e)
+	}
+	return f
 }
 
 func (f Facts) find(k Key) (int, bool) {
@@ -66,20 +74,25 @@ func (f Facts) All() []Entry { return f.entries }
 // Bound is a copy that resolves facts without a subject to these ids.
 func (f Facts) Bound(s Subjects) Facts { return Facts{f.entries, s} }
 
+// Subjects are the ids that Bound set.
+func (f Facts) Subjects() Subjects { return f.subjects }
+
 // Merged says what became of one piece of evidence in With.
 type Merged string
 
 // What can become of evidence.
 const (
 	News      Merged = "news"      // a first value, or another value than the one before
-	Renewed   Merged = "renewed"   // the same value, observed again
+	Renewed   Merged = "renewed"   // the same value, as of a later time
 	Duplicate Merged = "duplicate" // the same observation once more
 	Late      Merged = "late"      // older than what is believed; kept in the history, not applied
 	Dispute   Merged = "dispute"   // another value with the same order mark: the fact is unknown now
 )
 
-// With is a copy in which each piece of evidence took its place by its fact's own order (law 6). The result is
-// the same for any order and any repetition of the same evidence. The second result says what became of each.
+// With is a copy in which each piece of evidence took its place by its fact's own order (law 6). Of facts that are not
+// ordered by arrival, the result is the same for any order and any repetition of the same evidence that was pushed;
+// an answer to a question settles a dispute at the moment that it comes in. The second result says what became of
+// each. The zero Evidence changes nothing and is [Late].
 func (f Facts) With(evidence ...Evidence) (Facts, []Merged) {
 	if len(evidence) == 0 {
 		return f, nil
@@ -88,6 +101,10 @@ func (f Facts) With(evidence ...Evidence) (Facts, []Merged) {
 	copy(out.entries, f.entries)
 	merged := make([]Merged, len(evidence))
 	for n, ev := range evidence {
+		if ev.info == nil {
+			merged[n] = Late
+			continue
+		}
 		i, had := out.find(ev.entry.Key)
 		if !had {
 			out.entries = slices.Insert(out.entries, i, ev.entry)
@@ -105,26 +122,39 @@ func merge(old Entry, ev Evidence) (Entry, Merged) {
 	switch c := e.mark(old, ev.info.Order); {
 	case c < 0:
 		return old, Late
-	case c == 0 && ev.info.Order == ByArrival && !ev.info.Same(old.Value, e.Value):
-		return e, News
-	case c > 0 && (old.Disputed || !ev.info.Same(old.Value, e.Value)):
-		return e, News
 	case c > 0:
+		if old.Disputed || !ev.info.Same(old.Value, e.Value) {
+			return e, News
+		}
 		return e, Renewed
-	case ev.pulled && old.Disputed:
-		return e, News // asked anew, the source answered: its word stands
-	case old.Disputed:
-		return old, Dispute
-	case ev.info.Same(old.Value, e.Value):
-		old.Seen = later(old.Seen, e.Seen)
-		return old, Duplicate
-	case ev.pulled:
-		return e, News
-	default:
-		old.Value, old.Ref, old.Disputed = nil, "", true
-		old.Seen = later(old.Seen, e.Seen)
-		return old, Dispute
 	}
+	switch same := !old.Disputed && ev.info.Same(old.Value, e.Value); {
+	case same:
+		return again(old, e)
+	case ev.pulled || ev.info.Order == ByArrival:
+		return e, News // asked anew, the source answered: its word stands
+	}
+	d := joined(old, e)
+	if d.Value, d.Ref, d.Disputed = nil, "", true; old.Disputed {
+		return d, Duplicate // the source contradicts itself once more
+	}
+	return d, Dispute
+}
+
+// again is the same value with the same mark: observed once more, and younger evidence when the source says so.
+func again(old, e Entry) (Entry, Merged) {
+	d := joined(old, e)
+	if d.At.After(old.At) {
+		return d, Renewed
+	}
+	return d, Duplicate
+}
+
+// joined is one entry for two of the same mark, whichever of them came first.
+func joined(a, b Entry) Entry {
+	a.At, a.Seen = later(a.At, b.At), later(a.Seen, b.Seen)
+	a.BasedOn, a.Ref = max(a.BasedOn, b.BasedOn), max(a.Ref, b.Ref)
+	return a
 }
 
 func later(a, b time.Time) time.Time {

@@ -36,30 +36,52 @@ func (g Guard) Reads() []AnyFact { return g.reads }
 func (g Guard) Judge(s *Scene) Verdict {
 	switch {
 	case g.judge == nil:
+		s.fault("a guard is empty")
 		return Deny(CodeGuardFault, "the guard is empty")
 	case g.parts:
 		return g.judge(s)
 	}
-	return Watch(s, g.reads, func() Verdict { return g.judge(s) })
+	return watch(s, g.reads, g.judge)
 }
 
 // Watch runs one predicate with its looks recorded. For runtimes; a guard is watched by itself.
-func Watch(s *Scene, reads []AnyFact, judge func() Verdict) (v Verdict) {
-	f := frame{reads: reads}
-	outer := s.frame
-	s.frame = &f
+func Watch(s *Scene, reads []AnyFact, judge func() Verdict) Verdict {
+	return watch(s, reads, func(*Scene) Verdict { return judge() })
+}
+
+// watch judges in a frame of its own. A guard that is judged by another guard leaves what it missed, and its faults,
+// in the outer frame too: asking somebody else does not make the unknown known.
+func watch(s *Scene, reads []AnyFact, judge func(*Scene) Verdict) (v Verdict) {
+	s.frames = append(s.frames, frame{reads: reads})
 	defer func() {
-		s.frame = outer
 		if p := recover(); p != nil {
-			v = Deny(CodeGuardFault, fmt.Sprintf("panicked: %.200v", p))
+			s.fault(fmt.Sprintf("panicked: %.200v", p))
+		}
+		n := len(s.frames) - 1
+		f := s.frames[n]
+		s.frames = s.frames[:n]
+		switch {
+		case f.fault != "":
+			v = Deny(CodeGuardFault, f.fault)
+		case len(f.missing) > 0:
+			v = Missing(f.missing...)
 		}
 	}()
-	v = judge()
-	switch {
+	return judge(s)
+}
+
+// Grounded runs a function that may look at any fact, and is unknown when it looked at one in vain. For runtimes: what an
+// effect or an offer is made of must be known. A panic goes on.
+func Grounded(s *Scene, run func()) Verdict {
+	s.frames = append(s.frames, frame{anything: true})
+	n := len(s.frames) - 1
+	defer func() { s.frames = s.frames[:n] }()
+	run()
+	switch f := &s.frames[n]; {
 	case f.fault != "":
 		return Deny(CodeGuardFault, f.fault)
 	case len(f.missing) > 0:
 		return Missing(f.missing...)
 	}
-	return v
+	return Allow()
 }

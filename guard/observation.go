@@ -5,16 +5,22 @@ import (
 	"fmt"
 	"reflect"
 	"time"
+	"unicode/utf8"
+
+	"github.com/pawlgo/pawl/internal/canon"
 )
 
 // FutureTolerance is how far a source's clock may run ahead of ours.
 const FutureTolerance = time.Minute
 
+// MaxValue is the largest value of an observation, in bytes of canonical JSON.
+const MaxValue = 64 << 10
+
 // ErrEvidence is wrapped by every error of [Verify]: the observation is no evidence.
 var ErrEvidence = errors.New("not evidence")
 
 // EvidenceError says why an observation is no evidence. Code is stable: unknown_fact, untrusted_authority,
-// wrong_authority, no_subject, wrong_type, from_the_future, too_long.
+// wrong_authority, no_subject, wrong_type, form, from_the_future, too_long.
 type EvidenceError struct {
 	Key  Key
 	Code string
@@ -48,8 +54,11 @@ type Observation struct {
 	id    string
 }
 
-// Observe makes an observation with the authority's handle.
+// Observe makes an observation with the authority's handle. One of the zero Fact is the zero Observation.
 func (f Fact[T]) Observe(by *Authority, o Observed[T]) Observation {
+	if f.info == nil {
+		return Observation{}
+	}
 	if o.Subject == "" {
 		o.Subject = f.subject
 	}
@@ -91,8 +100,12 @@ type Query struct {
 type Evidence struct {
 	info   *FactInfo
 	entry  Entry
+	raw    []byte
 	pulled bool
 }
+
+// Raw is the value as canonical JSON. The caller must not change it.
+func (e Evidence) Raw() []byte { return e.raw }
 
 // Entry is the verified value.
 func (e Evidence) Entry() Entry { return e.entry }
@@ -114,38 +127,57 @@ type Acceptance struct {
 	BasedOn uint64
 }
 
-// Verify accepts an observation that was made with a trusted handle of the fact's one authority, of the
-// declared type, about something, and not from the future. Errors are [*EvidenceError].
+// Verify accepts an observation that was made with a trusted handle of the fact's one authority, of the declared type
+// and form, about something, and not from the future. The evidence holds the value as it will be stored, so nothing
+// that the observer does with its own memory later changes a fact. Errors are [*EvidenceError].
 func Verify(o Observation, a Acceptance) (Evidence, error) {
-	refuse := func(code, text string) (Evidence, error) {
-		return Evidence{}, &EvidenceError{o.entry.Key, code, text}
-	}
-	if o.info == nil {
-		return refuse("unknown_fact", "the observation is empty")
+	if o.info == nil || a.Fact == nil {
+		return Evidence{}, &EvidenceError{o.entry.Key, "unknown_fact", "the observation is empty"}
 	}
 	info := a.Fact(o.info.Name)
-	switch {
-	case info == nil:
-		return refuse("unknown_fact", "the machine knows no such fact")
-	case o.by == nil || !a.Trusts(o.by):
-		return refuse("untrusted_authority", fmt.Sprintf("its handle for %q is not one that the controller trusts", o.entry.Source))
-	case o.by.name != info.Source:
-		return refuse("wrong_authority", fmt.Sprintf("%q spoke, and the authority is %q", o.by.name, info.Source))
-	case o.entry.Key.Subject == "":
-		return refuse("no_subject", "it does not say what was looked at")
-	case len(o.entry.Key.Subject) > MaxSubject || len(o.entry.Ref) > MaxRef:
-		return refuse("too_long", fmt.Sprintf("a subject has at most %d bytes, a reference %d", MaxSubject, MaxRef))
-	case reflect.TypeOf(o.entry.Value) != info.Type:
-		return refuse("wrong_type", fmt.Sprintf("the value is %T, declared is %v", o.entry.Value, info.Type))
-	case o.entry.At.After(a.Now.Add(FutureTolerance)):
-		return refuse("from_the_future", fmt.Sprintf("dated %s, it is %s", stamp(o.entry.At), stamp(a.Now)))
+	if code, text := o.faults(info, a); code != "" {
+		return Evidence{}, &EvidenceError{o.entry.Key, code, text}
 	}
 	e := o.entry
+	raw, err := canon.Append(nil, e.Value)
+	if err == nil && len(raw) > MaxValue {
+		return Evidence{}, &EvidenceError{e.Key, "too_long", fmt.Sprintf("a value of %d bytes, at most %d", len(raw), MaxValue)}
+	}
+	if err == nil {
+		e.Value, err = info.Decode(raw)
+	}
+	if err != nil {
+		return Evidence{}, &EvidenceError{e.Key, "form", err.Error()}
+	}
 	if e.At.IsZero() {
 		e.At = a.Now
 	}
 	e.At, e.Seen, e.BasedOn = micros(e.At), micros(a.Now), a.BasedOn
-	return Evidence{info: info, entry: e}, nil
+	return Evidence{info: info, entry: e, raw: raw}, nil
+}
+
+// faults is why the observation cannot be evidence of the declared fact, whatever its value.
+func (o Observation) faults(info *FactInfo, a Acceptance) (code, text string) {
+	k := o.entry.Key
+	switch {
+	case info == nil:
+		return "unknown_fact", "the machine knows no such fact"
+	case o.by == nil || a.Trusts == nil || !a.Trusts(o.by):
+		return "untrusted_authority", fmt.Sprintf("its handle for %q is not one that the controller trusts", o.entry.Source)
+	case o.by.name != info.Source:
+		return "wrong_authority", fmt.Sprintf("%q spoke, and the authority is %q", o.by.name, info.Source)
+	case k.Subject == "":
+		return "no_subject", "it does not say what was looked at"
+	case len(k.Subject) > MaxSubject || len(o.entry.Ref) > MaxRef:
+		return "too_long", fmt.Sprintf("a subject has at most %d bytes, a reference %d", MaxSubject, MaxRef)
+	case !utf8.ValidString(k.Subject) || !utf8.ValidString(o.entry.Ref):
+		return "form", "subject and reference must be UTF-8"
+	case reflect.TypeOf(o.entry.Value) != info.Type:
+		return "wrong_type", fmt.Sprintf("the value is %T, declared is %v", o.entry.Value, info.Type)
+	case o.entry.At.After(a.Now.Add(FutureTolerance)):
+		return "from_the_future", fmt.Sprintf("dated %s, it is %s", stamp(o.entry.At), stamp(a.Now))
+	}
+	return "", ""
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -22,20 +22,31 @@ type SceneSpec struct {
 // Scene is what every guard may look at. It records what a guard looked at and what it did not find. A Scene
 // belongs to one step: not safe for concurrent use.
 type Scene struct {
-	spec  SceneSpec
-	frame *frame
-	used  []Entry
+	spec   SceneSpec
+	frames []frame // the guards that are being judged, the innermost last
+	used   []Entry
 }
 
 // frame is one guard's looks.
 type frame struct {
-	reads   []AnyFact
-	missing []Key
-	fault   string
+	reads    []AnyFact
+	anything bool // it may look at facts that it did not declare
+	missing  []Key
+	fault    string
 }
 
-// NewScene makes a scene.
-func NewScene(s SceneSpec) *Scene { return &Scene{spec: s} }
+// declares tells whether the guard said that it may look at the fact.
+func (f *frame) declares(info *FactInfo) bool {
+	return f.anything || slices.ContainsFunc(f.reads, func(r AnyFact) bool { return r.Info() == info })
+}
+
+// NewScene makes a scene. Without Received, Fresh counts from Now.
+func NewScene(s SceneSpec) *Scene {
+	if s.Received.IsZero() {
+		s.Received = s.Now
+	}
+	return &Scene{spec: s}
+}
 
 // Now is the instant that freshness is judged at.
 func (s *Scene) Now() time.Time { return s.spec.Now }
@@ -49,8 +60,12 @@ func (s *Scene) Actor() Actor { return s.spec.Actor }
 // Principal is who is signed in.
 func (s *Scene) Principal() Principal { return s.spec.Principal }
 
-// Facts are what is recorded, whatever its age.
-func (s *Scene) Facts() Facts { return s.spec.Facts }
+// Facts are what is recorded, whatever its age. Not for guards: one that calls it is at fault, since it would believe
+// what is stale.
+func (s *Scene) Facts() Facts {
+	s.fault("looks at recorded facts, whatever their age; a guard looks with Get")
+	return s.spec.Facts
+}
 
 // Unsettled is the number of intents of an effect that have no outcome yet.
 func (s *Scene) Unsettled(effect string) int {
@@ -71,9 +86,16 @@ func (s *Scene) Subjects(kind string) []string {
 // Used are the facts that guards looked at and found, each once: the ground that a commit stands on.
 func (s *Scene) Used() []Entry { return s.used }
 
-// Reading is a fact as a reader sees it: the recorded entry and its status now. Views and reports use it.
+// Reading is a fact as a reader sees it: the recorded entry and its status now. Views and reports use it. Inside a
+// guard it counts as a look, like Get. The zero Fact is Unknown.
 func (s *Scene) Reading(f AnyFact) (Entry, Status) {
 	info := f.Info()
+	if len(s.frames) > 0 {
+		s.look(info, f.Subject())
+	}
+	if info == nil {
+		return Entry{}, Unknown
+	}
 	k, ok := s.key(info, f.Subject())
 	if !ok {
 		return Entry{Key: k}, Unknown
@@ -81,8 +103,10 @@ func (s *Scene) Reading(f AnyFact) (Entry, Status) {
 	return s.read(info, k)
 }
 
-// Record is what is recorded under a key, whatever its age, and counts as used. For runtimes: receipts and replies.
+// Record is what is recorded under a key, whatever its age, and counts as used. For runtimes: receipts and replies. A
+// guard that calls it is at fault.
 func (s *Scene) Record(k Key) (Entry, bool) {
+	s.fault("looks at a record, whatever its age; a guard looks with Get")
 	e, ok := s.spec.Facts.Entry(k)
 	if !ok || e.Disputed {
 		return e, false
@@ -132,9 +156,10 @@ func (s *Scene) look(info *FactInfo, subject string) (Entry, bool) {
 		s.fault("looks at the zero Fact")
 		return Entry{}, false
 	}
-	if s.frame != nil && !slices.ContainsFunc(s.frame.reads, func(f AnyFact) bool { return f.Info() == info }) {
-		s.fault("looks at " + info.Name + " without declaring it")
-		return Entry{}, false
+	for i := range s.frames {
+		if f := &s.frames[i]; !f.declares(info) {
+			f.blame("looks at " + info.Name + ", which it does not declare")
+		}
 	}
 	k, ok := s.key(info, subject)
 	if !ok {
@@ -143,8 +168,10 @@ func (s *Scene) look(info *FactInfo, subject string) (Entry, bool) {
 	}
 	e, status := s.read(info, k)
 	if status != Verified {
-		if s.frame != nil && !slices.Contains(s.frame.missing, k) {
-			s.frame.missing = append(s.frame.missing, k)
+		for i := range s.frames {
+			if f := &s.frames[i]; !slices.Contains(f.missing, k) {
+				f.missing = append(f.missing, k)
+			}
 		}
 		return e, false
 	}
@@ -161,9 +188,16 @@ func (s *Scene) use(e Entry) {
 	s.used = append(s.used, e)
 }
 
+// fault blames every guard that is being judged: one that is at fault spoils those that asked it.
 func (s *Scene) fault(text string) {
-	if s.frame != nil && s.frame.fault == "" {
-		s.frame.fault = text
+	for i := range s.frames {
+		s.frames[i].blame(text)
+	}
+}
+
+func (f *frame) blame(text string) {
+	if f.fault == "" {
+		f.fault = text
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,11 +20,14 @@ const SignatureTolerance = 5 * time.Minute
 // MaxSignedBytes is the largest body that a signature is checked for.
 const MaxSignedBytes = 64 << 10
 
-// Errors of signatures.
-var (
-	ErrSignature = errors.New("signature does not hold")
-	ErrTimestamp = errors.New("signature is too old or from the future")
-)
+// MaxSignatureHeader is the longest header that is looked at, in bytes.
+const MaxSignatureHeader = 1 << 10
+
+// ErrSignature is wrapped by errors of a signature that does not hold: no key signed these bytes.
+var ErrSignature = errors.New("signature does not hold")
+
+// ErrTimestamp is wrapped by errors of a signature that holds, and is older or further ahead than [SignatureTolerance].
+var ErrTimestamp = errors.New("signature is too old or from the future")
 
 // Signature checks signed bytes: webhooks that a source pushes. The header reads "t=SECONDS,v1=HEX", may carry
 // several v1 parts, and signs "SECONDS.BODY" with the body's raw bytes. The zero Signature accepts nothing.
@@ -70,11 +74,7 @@ func (s Signature) Check(body []byte, header string, now time.Time) error {
 		return err
 	}
 	message := append([]byte(strconv.FormatInt(at, 10)+"."), body...)
-	held := false
-	for _, sig := range signatures {
-		held = held || s.holds != nil && s.holds(message, sig)
-	}
-	if !held {
+	if s.holds == nil || !slices.ContainsFunc(signatures, func(sig []byte) bool { return s.holds(message, sig) }) {
 		return fmt.Errorf("none of %d signatures: %w", len(signatures), ErrSignature)
 	}
 	if off := now.Sub(time.Unix(at, 0)).Abs(); off > SignatureTolerance {
@@ -84,8 +84,8 @@ func (s Signature) Check(body []byte, header string, now time.Time) error {
 }
 
 func parseSignature(header string) (at int64, signatures [][]byte, err error) {
-	if len(header) > 1024 {
-		return 0, nil, fmt.Errorf("header of %d bytes: %w", len(header), ErrSignature)
+	if len(header) > MaxSignatureHeader {
+		return 0, nil, fmt.Errorf("header of %d bytes, at most %d: %w", len(header), MaxSignatureHeader, ErrSignature)
 	}
 	at = -1
 	for part := range strings.SplitSeq(header, ",") {
@@ -129,10 +129,17 @@ func (s Signature) Open(body []byte, header string, by *Authority, f AnyFact, no
 	if err != nil {
 		return Observation{}, err
 	}
-	if sealed.Fact != f.Info().Name {
-		return Observation{}, &EvidenceError{Key{sealed.Fact, sealed.Subject}, "unknown_fact", "expected " + f.Info().Name}
+	k := Key{sealed.Fact, sealed.Subject}
+	switch info := f.Info(); {
+	case by == nil:
+		return Observation{}, &EvidenceError{k, "untrusted_authority", "it was opened without a handle"}
+	case info == nil || sealed.Fact != info.Name:
+		return Observation{}, &EvidenceError{k, "unknown_fact", "it is not about the expected fact"}
 	}
 	o, err := f.Info().Observe(by, sealed.Value, sealed.Subject, by.Name()+"/"+sealed.ID, sealed.At)
+	if err != nil {
+		return Observation{}, err
+	}
 	o.entry.Seq = sealed.Seq
-	return o.Identified(sealed.ID), err
+	return o.Identified(sealed.ID), nil
 }

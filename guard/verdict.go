@@ -2,6 +2,7 @@ package guard
 
 import (
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -32,6 +33,12 @@ const (
 	CodeGuardFault   = "guard_fault"   // the guard panicked, or looked at what it had not declared
 	CodeNamesNothing = "names_nothing" // the proposal is about nothing of the kind that the guard is about
 )
+
+// stuck verdicts say nothing about the world: the guard is at fault, or had nothing to judge. They deny, and Not
+// cannot turn them into an allowance.
+func (v Verdict) stuck() bool {
+	return v.kind == nothing || v.kind == deny && (v.code == CodeGuardFault || v.code == CodeNamesNothing)
+}
 
 // Allow lets the proposal pass this guard.
 func Allow() Verdict { return Verdict{kind: allow} }
@@ -87,34 +94,48 @@ func (v Verdict) Missing() []Key { return v.missing }
 func (v Verdict) Details() map[string]any { return v.details }
 
 // Both is the Kleene and: denied when one denies, else unknown when one is unknown, else asks when one asks. Of
-// several that deny, the first gives the reason; what is missing is gathered from all. Of none it allows.
+// several that deny, the first gives the reason, unless a guard is at fault; what is missing is gathered from all.
+// Of none it allows.
 func Both(verdicts ...Verdict) Verdict {
 	worst := Allow()
-	var missing []Key
 	for _, v := range verdicts {
-		missing = append(missing, v.missing...)
-		if v.kind < worst.kind {
+		if v.kind < worst.kind || v.stuck() && !worst.stuck() {
 			worst = v
 		}
 	}
-	if worst.kind == unknown && len(missing) > len(worst.missing) {
-		return Missing(missing...)
-	}
-	return worst
+	return gathered(worst, verdicts)
 }
 
-// Either is the Kleene or: allowed when one allows, whatever the others do not know. Of none it denies.
+// Either is the Kleene or: allowed when one allows, whatever the others do not know. Of several that deny, the first
+// gives the reason, unless a guard is at fault. Of none it denies (none_of).
 func Either(verdicts ...Verdict) Verdict {
-	var best Verdict
-	var missing []Key
-	for _, v := range verdicts {
-		missing = append(missing, v.missing...)
-		if v.kind > best.kind {
+	if len(verdicts) == 0 {
+		return Deny("none_of", "there is nothing that could hold")
+	}
+	best := verdicts[0]
+	for _, v := range verdicts[1:] {
+		if v.kind > best.kind && !(v.kind == deny && best.stuck()) || v.stuck() && best.Denied() && !best.stuck() {
 			best = v
 		}
 	}
-	if best.kind == unknown && len(missing) > len(best.missing) {
-		return Missing(missing...)
+	return gathered(best, verdicts)
+}
+
+// gathered adds to a verdict of unknown what the others miss.
+func gathered(v Verdict, all []Verdict) Verdict {
+	if v.kind != unknown || len(all) < 2 {
+		return v
 	}
-	return best
+	var missing []Key
+	for _, o := range all {
+		for _, k := range o.missing {
+			if !slices.Contains(missing, k) {
+				missing = append(missing, k)
+			}
+		}
+	}
+	if len(missing) == len(v.missing) {
+		return v
+	}
+	return Missing(missing...)
 }
