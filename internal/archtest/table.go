@@ -10,6 +10,7 @@ const (
 	openai    = "github.com/openai/openai-go"
 	pebble    = "github.com/cockroachdb/pebble/v2"
 	stateless = "github.com/qmuntal/stateless"
+	uniseg    = "github.com/rivo/uniseg"
 	validator = "github.com/go-playground/validator/v10"
 )
 
@@ -38,7 +39,7 @@ var table = []row{
 		instead: "the engine only wraps stateless; pass values in from machine"},
 	{pkg: "machine", may: join(machinery, "guard"),
 		instead: "the step is pure: return an offer, an effect or a timer as data and let resume act on it"},
-	{pkg: "context", may: []string{"machine", "guard", "internal/canon"},
+	{pkg: "context", may: []string{"machine", "guard", "internal/canon", uniseg},
 		instead: "a projection reads the snapshot it is given; let resume load it and pass it in"},
 	{pkg: "machine/workingstate", may: []string{"machine", "guard", "context"},
 		instead: "take a small interface, as its Committer is, and let the caller pass a controller in"},

@@ -1,0 +1,169 @@
+package projection
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/internal/canon"
+	"github.com/pawlgo/pawl/machine"
+)
+
+// Decision is a checked [Spec] in one language. Safe for concurrent use.
+type Decision struct {
+	name      string
+	machine   *machine.Machine[any]
+	fits      func(machine.Snapshot[any]) bool
+	in        []machine.State
+	goal      func(data any) string
+	stages    map[machine.State]string
+	fields    []field
+	facts     []Fact
+	undone    []undone
+	question  string
+	answers   []answer
+	drop      []string
+	budget    int
+	zone      *time.Location
+	words     *Words
+	markdown  []byte // the part that is the same for every task and version
+	object    []byte
+	seal      string // digest of that, and of every schema
+	languages map[string]*Decision
+}
+
+// field, undone and answer are their namesakes in Spec with the data's type hidden.
+type field struct {
+	label string
+	value func(data any) any
+}
+
+type undone struct {
+	label string
+	holds func(machine.Snapshot[any]) bool
+}
+
+type answer struct {
+	event    *machine.EventInfo
+	means    string
+	schema   *schema
+	notation []byte
+	offered  bool // only what is offered may be answered
+}
+
+// Define checks a decision against its machine and reports every fault at once, joined; each is a [*Fault] and wraps
+// [ErrDecision]. It lives here and not in Build, because machine knows no projections.
+func Define[D any](m *machine.Machine[D], s Spec[D]) (*Decision, error) {
+	c := &checker[D]{machine: m, spec: s}
+	c.check()
+	if len(c.faults) > 0 {
+		return nil, fmt.Errorf("decision %s has %d faults:\n%w", s.Name, len(c.faults), errors.Join(c.faults...))
+	}
+	first := compile(m, s, c.answers)
+	languages := map[string]*Decision{first.words.Language: first}
+	for _, t := range s.Other {
+		languages[t.Words.Language] = compile(m, t.spec(s), c.answers)
+	}
+	for _, d := range languages {
+		d.languages = languages
+		if err := d.seals(); err != nil {
+			return nil, err
+		}
+	}
+	return first, nil
+}
+
+// MustDefine is Define for package variables; it panics with all faults.
+func MustDefine[D any](m *machine.Machine[D], s Spec[D]) *Decision {
+	d, err := Define(m, s)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// compile hides the data's type.
+func compile[D any](m *machine.Machine[D], s Spec[D], answers []answer) *Decision {
+	d := &Decision{
+		name: s.Name, machine: machine.Erase(m), in: s.In, stages: map[machine.State]string{}, facts: s.Facts,
+		question: s.Question, drop: s.Drop, budget: s.Budget, zone: s.Zone, words: s.Words,
+		fits: func(a machine.Snapshot[any]) bool { _, ok := a.Data.(D); return ok && a.Machine == m.Name() },
+		goal: func(data any) string { return s.Goal(data.(D)) },
+	}
+	for _, st := range s.In {
+		d.stages[st] = s.stage(st)
+	}
+	if d.budget == 0 {
+		d.budget = DefaultBudget
+	}
+	if d.zone == nil {
+		d.zone = time.UTC
+	}
+	if d.words == nil {
+		d.words = &English
+	}
+	for _, f := range s.Fields {
+		d.fields = append(d.fields, field{f.Label, func(data any) any { return f.Value(data.(D)) }})
+	}
+	for _, u := range s.NotYet {
+		holds := func(a machine.Snapshot[any]) bool { t, _ := machine.As[D](a); return u.Holds(t) }
+		if u.Holds == nil {
+			holds = func(a machine.Snapshot[any]) bool { return !a.Emitted(u.Effect) }
+		}
+		d.undone = append(d.undone, undone{u.Label, holds})
+	}
+	d.answers = slices.Clone(answers)
+	for i, a := range s.Allow {
+		d.answers[i].means = a.Means
+	}
+	return d
+}
+
+// seals makes the part that never changes, and its digest; that part alone must fit the budget.
+func (d *Decision) seals() error {
+	d.markdown, d.object = d.staticMarkdown(), d.staticObject()
+	all := slices.Concat(d.markdown, d.object)
+	for _, a := range d.answers {
+		all = a.schema.append(all, standard, false)
+	}
+	d.seal = canon.DigestBytes(all)
+	if need := max(len(d.markdown), len(d.object)); need > d.budget {
+		return &BudgetError{Decision: d.name, Unit: "bytes", Need: need, Budget: d.budget}
+	}
+	return nil
+}
+
+// Name of the decision.
+func (d *Decision) Name() string { return d.name }
+
+// Language of the decision's texts.
+func (d *Decision) Language() string { return d.words.Language }
+
+// In is the same decision in another language that it was defined with. Errors wrap [ErrLanguage].
+func (d *Decision) In(language string) (*Decision, error) {
+	if other := d.languages[language]; other != nil {
+		return other, nil
+	}
+	return nil, fmt.Errorf("decision %s in %q: %w", d.name, language, ErrLanguage)
+}
+
+// View makes the view of a snapshot for a signed-in principal at an instant, with what others said. It is pure: equal
+// input gives equal bytes. Errors wrap [ErrNotNow], [ErrOtherMachine], [ErrValue] or [ErrQuotes], or are a
+// [*BudgetError].
+func (d *Decision) View(s machine.Snapshot[any], who guard.Principal, now time.Time, said ...Quote) (View, error) {
+	switch {
+	case !d.fits(s):
+		return View{}, fmt.Errorf("decision %s, task %s of machine %q: %w", d.name, s.Task, s.Machine, ErrOtherMachine)
+	case !slices.Contains(d.in, s.State):
+		return View{}, fmt.Errorf("decision %s, task %s in %s: %w", d.name, s.Task, s.State, ErrNotNow)
+	case len(said) > MaxQuotes:
+		return View{}, fmt.Errorf("decision %s, task %s: %d quotes, at most %d: %w", d.name, s.Task, len(said), MaxQuotes, ErrQuotes)
+	}
+	p, err := d.page(s, who, now, said)
+	if err != nil {
+		return View{}, fmt.Errorf("decision %s, task %s, version %d: %w", d.name, s.Task, s.Version, err)
+	}
+	return p.view()
+}

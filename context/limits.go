@@ -1,0 +1,14 @@
+package projection
+
+// Limits of decisions and views. Past one comes a fault of Define or an error that names it; a quote is cut.
+const (
+	DefaultBudget = 3 << 10  // bytes of each rendering of a view
+	MaxText       = 400      // bytes of a label, a question, a meaning
+	MaxOrigin     = 64       // bytes of a quote's origin
+	MaxQuote      = 1 << 10  // bytes of a quote's text that are shown; the rest is cut, and counted
+	MaxQuotes     = 16       // quotes of one view
+	MaxValue      = 512      // bytes of one value that are shown; the rest is cut, and counted
+	MaxAnswer     = 96 << 10 // bytes of a model's whole answer; its payload has the limit of a proposal
+	MaxNesting    = 10       // levels of objects and lists in a payload's schema
+	MaxFields     = 512      // fields in a payload's schema
+)

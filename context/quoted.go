@@ -1,0 +1,97 @@
+package projection
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// appendQuoted writes a string as JSON on one line. Beyond what JSON demands it escapes whatever could mean something
+// to a reader of Markdown or to an eye: backticks, angle brackets, line and paragraph separators, and characters that
+// control the direction of text or are not seen at all. Bytes that are not UTF-8 become U+FFFD.
+func appendQuoted(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r == '\n':
+			dst = append(dst, '\\', 'n')
+		case r == '\r':
+			dst = append(dst, '\\', 'r')
+		case r == '\t':
+			dst = append(dst, '\\', 't')
+		case unsafeRune(r):
+			dst = appendEscaped(dst, r)
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return append(dst, '"')
+}
+
+// unsafeRune tells whether a character could open or hide something when it is shown as it is.
+func unsafeRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == '`' || r == '<' || r == '>' || r == 0x7f
+	}
+	// The joiner and the variation selectors are parts of written characters in many scripts.
+	if r == 0x200d || r == 0x200c || 0xfe00 <= r && r <= 0xfe0f {
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) || r == 0x2800 || r == 0x3164
+}
+
+func appendEscaped(dst []byte, r rune) []byte {
+	if r > 0xffff {
+		r -= 0x10000
+		dst = appendEscaped(dst, 0xd800+(r>>10))
+		r = 0xdc00 + (r & 0x3ff)
+	}
+	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}
+
+// appendJSON writes canonical JSON with the same escapes: inside strings only, since nothing else has such characters.
+func appendJSON(dst, raw []byte) []byte {
+	for _, r := range string(raw) {
+		if unsafeRune(r) {
+			dst = appendEscaped(dst, r)
+		} else {
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return dst
+}
+
+// appendProse writes a sentence in which data may stand: one line, whatever the data holds.
+func appendProse(dst []byte, s string) []byte {
+	for _, r := range s {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			dst = append(dst, ' ')
+		case unsafeRune(r):
+			dst = appendEscaped(dst, r)
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return dst
+}
+
+// calm tells whether a text can be shown without quotes: letters, digits, single spaces and a few marks that numbers,
+// dates and amounts need. No status can be made of these.
+func calm(s string) bool {
+	if s == "" || s != strings.TrimSpace(s) || strings.Contains(s, "  ") {
+		return false
+	}
+	for _, r := range s {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), r == ' ', r == '.', r == ',', r == ':', r == '+', r == '-', r == '/', r == '%':
+		default:
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,289 @@
+package projection
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// form is the kind of JSON that a schema describes.
+type form string
+
+const (
+	anyForm     form = ""
+	objectForm  form = "object"
+	arrayForm   form = "array"
+	stringForm  form = "string"
+	integerForm form = "integer"
+	numberForm  form = "number"
+	booleanForm form = "boolean"
+	nullForm    form = "null"
+)
+
+// schema is one JSON Schema, as far as payloads need it. It is written for a dialect by append.
+type schema struct {
+	form        form
+	nullable    bool // null instead of a value means the same as leaving it out
+	description string
+	properties  []property
+	items       *schema
+	values      *schema // of a map
+	enum        []json.RawMessage
+	anyOf       []*schema
+	not         []json.RawMessage // scalars that are refused
+	length      bounds            // of a string, in characters
+	count       bounds            // of a list or a map
+	number      bounds            // of an integer or a number
+	over, under string            // exclusive bounds of a number
+	unique      bool
+	format      string
+	pattern     string
+	notes       []string        // rules that no dialect can express
+	raw         json.RawMessage // the type's own schema instead of all this
+}
+
+type property struct {
+	name     string
+	schema   *schema
+	optional bool
+}
+
+// bounds hold decimal texts, "" for none.
+type bounds struct{ min, max string }
+
+// dialect says what a provider's schemas may hold. What they may not hold is said in descriptions.
+type dialect struct {
+	strict  bool // every property required, what is optional nullable
+	lengths bool // minLength, maxLength, uniqueItems, not
+	counts  bool // minItems, maxItems
+	numbers bool // minimum, maximum
+	formats bool // format, pattern
+}
+
+var (
+	// standard is JSON Schema 2020-12 in full: what MCP takes.
+	standard = dialect{lengths: true, counts: true, numbers: true, formats: true}
+	// openAI is what structured outputs and strict functions take.
+	openAI = dialect{strict: true, counts: true, numbers: true, formats: true}
+	// anthropic is what strict tools take.
+	anthropic = dialect{strict: true}
+)
+
+// append writes the schema. The order of keys is fixed, so equal schemas have equal bytes.
+func (s *schema) append(dst []byte, d dialect, optional bool) []byte {
+	null := s.nullable || optional && d.strict
+	if null && (len(s.enum) > 0 || s.form == anyForm || len(s.anyOf) > 0) {
+		dst = append(dst, `{"anyOf":[`...)
+		dst = s.bare().append(dst, d, false)
+		return append(dst, `,{"type":"null"}]}`...)
+	}
+	if s.raw != nil {
+		return append(dst, s.raw...)
+	}
+	w := members{dst: append(dst, '{')}
+	if s.form != anyForm {
+		w.key("type")
+		if null {
+			w.dst = append(append(append(w.dst, `["`...), s.form...), `","null"]`...)
+		} else {
+			w.dst = append(append(append(w.dst, '"'), s.form...), '"')
+		}
+	}
+	w.text("description", s.describe(d))
+	s.appendValues(&w, d)
+	s.appendObject(&w, d)
+	s.appendBounds(&w, d)
+	return append(w.dst, '}')
+}
+
+// bare is the schema of the values that are not null.
+func (s *schema) bare() *schema {
+	b := *s
+	b.nullable = false
+	return &b
+}
+
+func (s *schema) appendValues(w *members, d dialect) {
+	if len(s.enum) > 0 {
+		w.key("enum")
+		w.list(len(s.enum), func(dst []byte, i int) []byte { return append(dst, s.enum[i]...) })
+	}
+	if len(s.anyOf) > 0 {
+		w.key("anyOf")
+		w.list(len(s.anyOf), func(dst []byte, i int) []byte { return s.anyOf[i].append(dst, d, false) })
+	}
+	if len(s.not) > 0 && d.lengths {
+		w.key("not")
+		w.dst = append(w.dst, `{"enum":`...)
+		w.list(len(s.not), func(dst []byte, i int) []byte { return append(dst, s.not[i]...) })
+		w.dst = append(w.dst, '}')
+	}
+}
+
+func (s *schema) appendObject(w *members, d dialect) {
+	if s.items != nil {
+		w.key("items")
+		w.dst = s.items.append(w.dst, d, false)
+	}
+	switch {
+	case s.values != nil:
+		w.key("additionalProperties")
+		w.dst = s.values.append(w.dst, d, false)
+		return
+	case s.form != objectForm:
+		return
+	}
+	w.key("properties")
+	inner := members{dst: append(w.dst, '{')}
+	var required []string
+	for _, p := range s.properties {
+		inner.key(p.name)
+		inner.dst = p.schema.append(inner.dst, d, p.optional)
+		if d.strict || !p.optional {
+			required = append(required, p.name)
+		}
+	}
+	w.dst = append(inner.dst, '}')
+	if len(required) > 0 || d.strict {
+		w.key("required")
+		w.list(len(required), func(dst []byte, i int) []byte { return appendQuoted(dst, required[i]) })
+	}
+	w.raw("additionalProperties", "false")
+}
+
+func (s *schema) appendBounds(w *members, d dialect) {
+	if d.lengths {
+		w.raw("minLength", s.length.min)
+		w.raw("maxLength", s.length.max)
+		if s.unique {
+			w.raw("uniqueItems", "true")
+		}
+		if s.values != nil {
+			w.raw("minProperties", s.count.min)
+			w.raw("maxProperties", s.count.max)
+		}
+	}
+	if d.counts && s.values == nil {
+		w.raw("minItems", s.count.min)
+		w.raw("maxItems", s.count.max)
+	}
+	if d.numbers {
+		w.raw("minimum", s.number.min)
+		w.raw("maximum", s.number.max)
+		w.raw("exclusiveMinimum", s.over)
+		w.raw("exclusiveMaximum", s.under)
+	}
+	if d.formats {
+		w.text("format", s.format)
+		w.text("pattern", s.pattern)
+	}
+}
+
+// describe is the description, with the rules that the dialect cannot express.
+func (s *schema) describe(d dialect) string {
+	parts := make([]string, 0, 4)
+	if s.description != "" {
+		parts = append(parts, s.description)
+	}
+	say := func(can bool, text string) {
+		if !can && text != "" {
+			parts = append(parts, text)
+		}
+	}
+	say(d.lengths, s.length.say("characters"))
+	say(d.lengths && s.values != nil || d.counts && s.values == nil, s.count.say("entries"))
+	say(d.numbers, s.number.say(""))
+	say(d.numbers || s.over == "", "more than "+s.over)
+	say(d.numbers || s.under == "", "less than "+s.under)
+	say(d.lengths || !s.unique, "no two alike")
+	say(d.formats || s.format == "", "format "+s.format)
+	say(d.formats || s.pattern == "", "pattern "+s.pattern)
+	for _, n := range s.not {
+		say(d.lengths, "not "+string(n))
+	}
+	return strings.Join(append(parts, s.notes...), "; ")
+}
+
+// say is the range in words, "" for none.
+func (b bounds) say(what string) string {
+	text := ""
+	switch {
+	case b.min != "" && b.max != "":
+		text = b.min + " to " + b.max
+	case b.min != "":
+		text = "at least " + b.min
+	case b.max != "":
+		text = "at most " + b.max
+	default:
+		return ""
+	}
+	return strings.TrimSpace(text + " " + what)
+}
+
+// walk visits the schema and all below it, depth first; depth counts objects and lists.
+func (s *schema) walk(depth int, visit func(*schema, int)) {
+	visit(s, depth)
+	for _, p := range s.properties {
+		p.schema.walk(depth+1, visit)
+	}
+	for _, below := range append([]*schema{s.items, s.values}, s.anyOf...) {
+		if below != nil {
+			below.walk(depth+1, visit)
+		}
+	}
+}
+
+// strictable tells whether a strict dialect can express the schema at all: no maps, nothing that may be anything, and no
+// schema of a type's own.
+func (s *schema) strictable() bool {
+	ok := true
+	s.walk(0, func(x *schema, _ int) {
+		if x.values != nil || x.form == anyForm && len(x.anyOf) == 0 {
+			ok = false
+		}
+	})
+	return ok
+}
+
+// members writes the members of an object.
+type members struct {
+	dst  []byte
+	some bool
+}
+
+func (w *members) key(name string) {
+	if w.some {
+		w.dst = append(w.dst, ',')
+	}
+	w.some = true
+	w.dst = append(appendQuoted(w.dst, name), ':')
+}
+
+// raw adds a member, unless it has no value.
+func (w *members) raw(name, value string) {
+	if value != "" {
+		w.key(name)
+		w.dst = append(w.dst, value...)
+	}
+}
+
+// text adds a string, unless it is empty.
+func (w *members) text(name, value string) {
+	if value != "" {
+		w.key(name)
+		w.dst = appendQuoted(w.dst, value)
+	}
+}
+
+func (w *members) integer(name string, n int) { w.raw(name, strconv.Itoa(n)) }
+
+func (w *members) list(n int, each func(dst []byte, i int) []byte) {
+	w.dst = append(w.dst, '[')
+	for i := range n {
+		if i > 0 {
+			w.dst = append(w.dst, ',')
+		}
+		w.dst = each(w.dst, i)
+	}
+	w.dst = append(w.dst, ']')
+}
