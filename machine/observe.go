@@ -42,7 +42,7 @@ func (c *core) relevant(s Snapshot[any], e guard.Entry) bool {
 	case guard.OfferKind:
 		o, open := s.Offer(e.Key.Subject)
 		r, isReply := e.Value.(guard.Reply)
-		return open && isReply && o.answeredBy(r, s.Owner)
+		return open && isReply && o.answeredBy(r, s.Owner) && e.At.After(o.OpenedAt)
 	case EffectKind:
 		_, ok := s.Intent(e.Key.Subject)
 		return ok

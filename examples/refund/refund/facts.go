@@ -23,8 +23,8 @@ type Record struct {
 	Amount  money.Money `json:"amount"`
 }
 
-// OrderOpen is the status of an order that nobody has handled yet.
-const OrderOpen = "open"
+// OrderOpen is the status of an order that is paid for and not refunded or handled.
+const OrderOpen = "paid"
 
 // What the desk may believe, and whom.
 var (

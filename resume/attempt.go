@@ -1,0 +1,75 @@
+package resume
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/internal/canon"
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/store"
+)
+
+// maxAttemptPayload is how much of a refused payload is kept, in bytes.
+const maxAttemptPayload = 4 << 10
+
+// Attempt is a proposal or an observation that was not committed, kept for audit outside the versioned state.
+type Attempt struct {
+	At        time.Time         `json:"-"`
+	Version   uint64            `json:"state_version"` // where the task stood
+	BasedOn   uint64            `json:"based_on_version,omitempty"`
+	Event     string            `json:"event,omitempty"`
+	Payload   json.RawMessage   `json:"payload,omitempty"` // left out when it is large
+	Actor     guard.Actor       `json:"actor,omitempty"`
+	Principal string            `json:"principal,omitempty"`
+	View      string            `json:"view,omitempty"`
+	Kind      machine.Kind      `json:"kind"`
+	Findings  []machine.Finding `json:"findings,omitempty"`
+}
+
+func attemptOf(p machine.Proposal, who guard.Principal, out machine.Outcome) Attempt {
+	a := Attempt{BasedOn: p.Base(), Event: p.Event(), Actor: p.Actor(), Principal: who.ID, View: p.View(), Kind: out.Kind, Findings: out.Findings}
+	if b, err := canon.Append(nil, p.Payload()); err == nil && p.Payload() != nil && len(b) <= maxAttemptPayload {
+		a.Payload = b
+	}
+	return a
+}
+
+// note keeps an attempt. That it could not be kept must not turn a refusal into an error: it goes to Config.Problem.
+func (c *Controller) note(ctx context.Context, l loaded, a Attempt) {
+	a.Version = l.snap.Version
+	body, err := json.Marshal(a)
+	if err != nil || len(body) > store.MaxBody {
+		a.Payload, a.Findings = nil, []machine.Finding{{Code: a.Findings[0].Code}}
+		body, err = json.Marshal(a)
+	}
+	if err == nil {
+		var now store.Micros
+		if now, err = c.st.Now(ctx); err == nil {
+			err = c.st.Note(ctx, l.snap.Task, store.Attempt{At: now, Count: 1, Body: body})
+		}
+	}
+	if err != nil {
+		c.cfg.Problem(fmt.Errorf("task %s: keep a refused attempt: %w", l.snap.Task, err))
+	}
+}
+
+// Attempts are the newest refused attempts of the session's task, newest first. Errors are the store's.
+func (s *Session) Attempts(ctx context.Context) ([]Attempt, error) {
+	rows, err := s.c.st.Attempts(ctx, s.Task())
+	if err != nil {
+		return nil, fmt.Errorf("task %s: %w", s.Task(), err)
+	}
+	out := make([]Attempt, 0, len(rows))
+	for _, r := range rows {
+		var a Attempt
+		if err := json.Unmarshal(r.Body, &a); err != nil {
+			return nil, fmt.Errorf("task %s: an attempt: %w: %w", s.Task(), store.ErrCorrupt, err)
+		}
+		a.At = time.UnixMicro(r.At).UTC()
+		out = append(out, a)
+	}
+	return out, nil
+}

@@ -1,0 +1,207 @@
+package resume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/store"
+)
+
+// Limits and defaults of a controller.
+const (
+	DefaultObserveWithin = 10 * time.Second // one round of questions to observers
+	DefaultPerformWithin = 30 * time.Second // one attempt of an effect, or one lookup
+	DefaultPoll          = time.Second      // how often Run looks for what is due
+	DefaultCache         = 4096             // snapshots kept in memory
+	MaxRounds            = 4                // rounds of questions for one proposal
+	MaxFound             = 1000             // tasks that one search returns
+	MaxHandlers          = 8                // effects performed side by side
+)
+
+// Config is all that a controller is made of. Nothing can be registered later, so no timer and no effect ever fires before
+// its handler is there.
+type Config struct {
+	// Machines are the definitions that the controller serves. Required.
+	Machines []machine.Definition
+	// Observers ask the sources of facts. A fact without one must be pushed, or carried by a proposal.
+	Observers []Observer
+	// Effects perform effects. Each effect of the machines needs exactly one.
+	Effects []Handler
+	// Trust are the handles whose observations are accepted, beside those of Observers and Effects.
+	Trust []*guard.Authority
+	// May says who may act on a task. Nil means its owner and principals with the operator role.
+	May func(guard.Principal, machine.Head) bool
+	// ObserveWithin bounds one round of questions to observers. 0 means DefaultObserveWithin.
+	ObserveWithin time.Duration
+	// PerformWithin bounds one attempt of an effect, and one lookup. 0 means DefaultPerformWithin.
+	PerformWithin time.Duration
+	// Poll is how often Run looks for what is due. 0 means DefaultPoll.
+	Poll time.Duration
+	// Cache is how many snapshots are kept in memory. 0 means DefaultCache, less than 0 none.
+	Cache int
+	// Holder names this controller's claims on effects. "" means a random name.
+	Holder string
+	// Problem hears what goes wrong where no caller waits: an observer or a handler that fails, a worker that cannot read a
+	// task. Nil means nobody. It must not block, and may be called from several goroutines at once.
+	Problem func(error)
+}
+
+// ErrConfig is wrapped by the error of [Open].
+var ErrConfig = errors.New("configuration is not whole")
+
+func (c Config) withDefaults() Config {
+	if c.May == nil {
+		c.May = func(p guard.Principal, h machine.Head) bool {
+			return p.ID != "" && p.ID == h.Owner || p.Has(guard.OperatorRole)
+		}
+	}
+	if c.ObserveWithin == 0 {
+		c.ObserveWithin = DefaultObserveWithin
+	}
+	if c.PerformWithin == 0 {
+		c.PerformWithin = DefaultPerformWithin
+	}
+	if c.Poll == 0 {
+		c.Poll = DefaultPoll
+	}
+	if c.Cache == 0 {
+		c.Cache = DefaultCache
+	}
+	if c.Problem == nil {
+		c.Problem = func(error) {}
+	}
+	return c
+}
+
+// Open checks the configuration, reports all that is wrong with it at once, and opens a controller on the store. The
+// store stays the caller's to close, after the controller is no longer used. Errors wrap [ErrConfig] or are the store's.
+func Open(ctx context.Context, st store.Store, cfg Config) (*Controller, error) {
+	if st == nil {
+		return nil, fmt.Errorf("no store: %w", ErrConfig)
+	}
+	c := &Controller{
+		st: st, cfg: cfg.withDefaults(), machines: map[string]*machine.Machine[any]{}, observers: map[string]Observer{},
+		handlers: map[string]Handler{}, trusted: map[*guard.Authority]bool{}, cache: newCache(cfg.withDefaults().Cache),
+		wake: make(chan struct{}, 1),
+	}
+	r := register{c: c, facts: map[string]*guard.FactInfo{}}
+	r.machines()
+	r.observers()
+	r.effects()
+	r.trust()
+	if len(r.faults) > 0 {
+		return nil, fmt.Errorf("%w:\n%w", ErrConfig, errors.Join(r.faults...))
+	}
+	if c.cfg.Holder == "" {
+		c.cfg.Holder = fmt.Sprintf("controller-%016x", newNonce())
+	}
+	if _, err := st.Now(ctx); err != nil {
+		return nil, fmt.Errorf("open the controller: %w", err)
+	}
+	return c, nil
+}
+
+// register gathers the parts of a configuration and their faults.
+type register struct {
+	c      *Controller
+	facts  map[string]*guard.FactInfo
+	faults []error
+}
+
+func (r *register) fault(format string, args ...any) {
+	r.faults = append(r.faults, fmt.Errorf(format, args...))
+}
+
+func (r *register) machines() {
+	if len(r.c.cfg.Machines) == 0 {
+		r.fault("no machine")
+	}
+	for _, d := range r.c.cfg.Machines {
+		if d == nil {
+			r.fault("a machine is nil")
+			continue
+		}
+		m := machine.Erase(d)
+		if r.c.machines[m.Name()] != nil {
+			r.fault("machine %s is there twice", m.Name())
+			continue
+		}
+		r.c.machines[m.Name()] = m
+		for _, f := range d.Describe().Facts {
+			info := m.FactNamed(f.Name)
+			if other := r.facts[f.Name]; other != nil && other.Source != info.Source {
+				r.fault("fact %s is claimed by %q and by %q", f.Name, other.Source, info.Source)
+			}
+			r.facts[f.Name] = info
+		}
+	}
+}
+
+func (r *register) observers() {
+	for _, o := range r.c.cfg.Observers {
+		switch {
+		case o.fact == nil || o.ask == nil:
+			r.fault("an observer is empty: make it with resume.Pull")
+		case r.facts[o.fact.Name] == nil:
+			r.fault("an observer asks for %s, which no machine declares", o.fact.Name)
+		case r.facts[o.fact.Name].Source != o.fact.Source:
+			r.fault("an observer asks %q for %s, whose authority is %q", o.fact.Source, o.fact.Name, r.facts[o.fact.Name].Source)
+		case r.c.observers[o.fact.Name].fact != nil:
+			r.fault("fact %s has two observers", o.fact.Name)
+		default:
+			r.c.observers[o.fact.Name] = o
+			r.c.trusted[o.by] = true
+		}
+	}
+}
+
+func (r *register) effects() {
+	declared := map[string]*machine.EffectInfo{}
+	for _, m := range r.c.machines {
+		for _, name := range m.Effects() {
+			if other := declared[name]; other != nil && other != m.EffectNamed(name) {
+				r.fault("two machines declare an effect %s; use one declaration for both", name)
+			}
+			declared[name] = m.EffectNamed(name)
+		}
+	}
+	for _, h := range r.c.cfg.Effects {
+		switch {
+		case h.effect == nil || h.send == nil || h.find == nil:
+			r.fault("a handler is empty: make it with resume.Perform, with both a send and a find")
+		case declared[h.effect.Name] != h.effect:
+			r.fault("a handler performs %s, which no machine declares", h.effect.Name)
+		case r.c.handlers[h.effect.Name].effect != nil:
+			r.fault("effect %s has two handlers", h.effect.Name)
+		default:
+			r.c.handlers[h.effect.Name] = h
+			r.c.trusted[h.by] = true
+		}
+	}
+	for name := range declared {
+		if r.c.handlers[name].effect == nil {
+			r.fault("nothing performs %s: add resume.Perform", name)
+		}
+	}
+}
+
+func (r *register) trust() {
+	sources := map[string]bool{}
+	for _, f := range r.facts {
+		sources[f.Source] = true
+	}
+	for _, a := range r.c.cfg.Trust {
+		switch {
+		case a == nil:
+			r.fault("a trusted handle is nil")
+		case !sources[a.Name()]:
+			r.fault("a trusted handle speaks for %q, and no fact has that authority", a.Name())
+		default:
+			r.c.trusted[a] = true
+		}
+	}
+}

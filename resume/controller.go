@@ -1,0 +1,217 @@
+package resume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/store"
+)
+
+// Controller commits. Safe for concurrent use; several may serve one store.
+type Controller struct {
+	st        store.Store
+	cfg       Config
+	machines  map[string]*machine.Machine[any]
+	observers map[string]Observer
+	handlers  map[string]Handler
+	trusted   map[*guard.Authority]bool
+	cache     *cache
+	wake      chan struct{}
+}
+
+// loaded is the newest version of a task.
+type loaded struct {
+	tip  store.Tip
+	m    *machine.Machine[any]
+	snap machine.Snapshot[any]
+}
+
+func newNonce() uint64 { return rand.Uint64() }
+
+func (c *Controller) now(ctx context.Context) (time.Time, error) {
+	µ, err := c.st.Now(ctx)
+	return time.UnixMicro(µ).UTC(), err
+}
+
+// load reads the newest version.
+func (c *Controller) load(ctx context.Context, task string) (loaded, error) {
+	tip, err := c.st.Tip(ctx, task)
+	if err != nil {
+		return loaded{}, fmt.Errorf("task %s: %w", task, err)
+	}
+	if l, ok := c.cache.get(task, tip); ok {
+		return l, nil
+	}
+	r, _, err := c.st.Load(ctx, task)
+	if err != nil {
+		return loaded{}, fmt.Errorf("task %s: %w", task, err)
+	}
+	l, err := c.decode(r)
+	if err != nil {
+		return loaded{}, err
+	}
+	c.cache.put(l)
+	return l, nil
+}
+
+func (c *Controller) decode(r store.Record) (loaded, error) {
+	m := c.machines[r.Meta.Machine]
+	if m == nil {
+		return loaded{}, fmt.Errorf("task %s is of machine %s: %w", r.Task, r.Meta.Machine, ErrMachine)
+	}
+	snap, err := m.Decode(r.Snapshot)
+	if err != nil {
+		return loaded{}, err
+	}
+	if snap.Task != r.Task || snap.Version != r.Tip.Version {
+		return loaded{}, fmt.Errorf("record of task %s, version %d holds task %s, version %d: %w",
+			r.Task, r.Tip.Version, snap.Task, snap.Version, store.ErrCorrupt)
+	}
+	return loaded{r.Tip, m, snap}, nil
+}
+
+// Start begins a task. [ErrExists] when there is one: it never resumes. Other errors wrap [ErrMachine], [ErrNoTask],
+// [machine.ErrTask], [guard.ErrForm], or are the store's.
+func (c *Controller) Start(ctx context.Context, t machine.Task, who guard.Principal) (*Session, error) {
+	if t.Definition == nil {
+		return nil, fmt.Errorf("start an empty task: %w", machine.ErrTask)
+	}
+	m := c.machines[t.Definition.Name()]
+	if m == nil || m.Digest() != machine.Erase(t.Definition).Digest() {
+		return nil, fmt.Errorf("start task %.160q of machine %s: %w", t.ID, t.Definition.Name(), ErrMachine)
+	}
+	now, err := c.now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("start task %.160q: %w", t.ID, err)
+	}
+	snap, entry, err := t.First(now)
+	if err != nil {
+		return nil, err
+	}
+	if !c.cfg.May(who, snap.Head) {
+		return nil, fmt.Errorf("start task %s for %s: %w", t.ID, t.Owner, ErrNoTask)
+	}
+	l, err := c.write(ctx, loaded{m: m}, snap, entry, nil)
+	switch {
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrErased):
+		return nil, fmt.Errorf("start task %s: %w", t.ID, ErrExists)
+	case err != nil:
+		return nil, fmt.Errorf("start task %s: %w", t.ID, err)
+	}
+	return &Session{c: c, who: who, at: l}, nil
+}
+
+// Resume reads the newest version of a task, checks the principal, and observes again what has gone stale. What came out
+// different is committed; what was confirmed is held by the session and committed with its next proposal. It never starts.
+// Errors wrap [ErrNoTask], [ErrMachine], [machine.ErrTask], [machine.ErrStored], or are the store's.
+func (c *Controller) Resume(ctx context.Context, task string, who guard.Principal) (*Session, error) {
+	l, err := c.enter(ctx, task, who)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{c: c, who: who, at: l}
+	return s, s.refresh(ctx)
+}
+
+// enter loads a task for a principal. To a stranger an unknown task and a forbidden one look alike.
+func (c *Controller) enter(ctx context.Context, task string, who guard.Principal) (loaded, error) {
+	if err := machine.CheckTaskID(task); err != nil {
+		return loaded{}, err
+	}
+	l, err := c.load(ctx, task)
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrErased):
+		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
+	case err != nil:
+		return loaded{}, err
+	}
+	if !c.cfg.May(who, l.snap.Head) {
+		c.note(ctx, l, Attempt{Principal: who.ID, Kind: machine.Refused, Findings: []machine.Finding{{Code: machine.CodeForbidden}}})
+		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
+	}
+	return l, nil
+}
+
+// Found is a task as a search shows it.
+type Found struct {
+	Task     string
+	Machine  string
+	State    machine.State
+	WaitsFor string // "user/ID" or "role/ROLE", "" when nobody is waited for
+	Since    time.Time
+	Final    bool
+}
+
+// Waiting finds the tasks that wait for the principal, or for a role that the principal has: "yesterday's one". With more than
+// one the person must be asked which. At most [MaxFound].
+func (c *Controller) Waiting(ctx context.Context, who guard.Principal) ([]Found, error) {
+	if who.ID == "" {
+		return nil, nil
+	}
+	parties := []string{"user/" + who.ID}
+	for _, role := range who.Roles {
+		parties = append(parties, "role/"+role)
+	}
+	var out []Found
+	for _, party := range parties {
+		found, err := c.find(ctx, store.Query{WaitsFor: party}, MaxFound-len(out))
+		if err != nil {
+			return nil, fmt.Errorf("find what waits for %s: %w", party, err)
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// Owned finds the principal's tasks, unfinished ones first. At most [MaxFound].
+func (c *Controller) Owned(ctx context.Context, who guard.Principal) ([]Found, error) {
+	if who.ID == "" {
+		return nil, nil
+	}
+	out, err := c.find(ctx, store.Query{Owner: who.ID}, MaxFound)
+	if err != nil {
+		return nil, fmt.Errorf("find the tasks of %s: %w", who.ID, err)
+	}
+	return out, nil
+}
+
+func (c *Controller) find(ctx context.Context, q store.Query, most int) ([]Found, error) {
+	var out []Found
+	for len(out) < most {
+		q.Limit = min(most-len(out), store.MaxPage)
+		rows, next, err := c.st.Find(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			out = append(out, Found{r.Task, r.Meta.Machine, machine.State(r.Meta.State), r.Meta.WaitsFor,
+				time.UnixMicro(r.Meta.Since).UTC(), r.Meta.Final})
+		}
+		if next == "" {
+			break
+		}
+		q.After = next
+	}
+	return slices.Clip(out), nil
+}
+
+// meta is what the store must know of a snapshot to find the task again.
+func (l loaded) meta(s machine.Snapshot[any]) store.Meta {
+	m := store.Meta{Machine: s.Machine, State: string(s.State), Owner: s.Owner, Since: s.Entered.UnixMicro(), Final: l.m.IsFinal(s.State)}
+	if w := s.Waiting; w != nil {
+		m.WaitsFor = "role/" + string(w.For)
+		if w.For == machine.TaskOwner {
+			m.WaitsFor = "user/" + s.Owner
+		}
+	}
+	if wake := s.Wake(); !wake.IsZero() {
+		m.Wake = wake.UnixMicro()
+	}
+	return m
+}

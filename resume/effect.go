@@ -1,0 +1,166 @@
+package resume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/store"
+)
+
+// Backoff of an effect that could not be sent, or whose outcome could not be looked up: it doubles from the first to the last,
+// with jitter of half.
+const (
+	firstBackoff = time.Second
+	lastBackoff  = 10 * time.Minute
+)
+
+// errPanicked says that a handler panicked: what it did before is not known.
+var errPanicked = errors.New("the handler panicked")
+
+// job is a claimed effect.
+type job struct {
+	c       *Controller
+	row     store.Effect
+	intent  machine.Intent
+	handler Handler
+	done    progress
+	s       *Session
+}
+
+// perform brings one claimed effect a step further. The claim is durable: from here on it may have been sent (law 8).
+func (c *Controller) perform(ctx context.Context, row store.Effect) error {
+	l, err := c.load(ctx, row.Task)
+	if err != nil {
+		return err
+	}
+	intent, ok := l.snap.Intent(row.ID)
+	if !ok || !intent.Unsettled() {
+		return fmt.Errorf("the store holds an effect that the task does not: %w", store.ErrCorrupt)
+	}
+	j := &job{c: c, row: row, intent: intent, handler: c.handlers[intent.Effect], s: &Session{c: c, at: l}}
+	if j.done, err = decodeProgress(row.Body); err != nil {
+		return fmt.Errorf("its progress: %w: %w", store.ErrCorrupt, err)
+	}
+	if row.Was != store.Intent {
+		return j.reconcile(ctx)
+	}
+	return j.send(ctx)
+}
+
+// send makes one attempt.
+func (j *job) send(ctx context.Context) error {
+	now, err := j.c.now(ctx)
+	if err != nil {
+		return err
+	}
+	if within := j.handler.effect.Within; within > 0 && now.Sub(j.intent.At) > within && !j.done.Maybe {
+		return j.settle(ctx, j.handler.effect.Fail(j.intent.Key, "it was not sent in time"))
+	}
+	j.done.Attempts++
+	receipt, err := j.attempt(ctx)
+	if err == nil {
+		return j.settle(ctx, j.handler.effect.Confirm(j.intent.Key), receipt)
+	}
+	j.c.cfg.Problem(fmt.Errorf("task %s, effect %s, attempt %d: %w", j.row.Task, j.row.ID, j.done.Attempts, err))
+	switch class := machine.ClassOf(err); {
+	case class == machine.ClassNotSent:
+		return j.later(ctx, store.Intent, j.done.Attempts, "it could not be sent")
+	case class == machine.ClassRefused && !j.done.Maybe:
+		return j.settle(ctx, j.handler.effect.Fail(j.intent.Key, "the provider refused it: "+err.Error()))
+	}
+	j.done.Maybe = true // also when it was refused: an attempt before may have arrived
+	return j.later(ctx, store.Unknown, j.done.Lookups, "no answer came")
+}
+
+// reconcile looks up what became of an attempt.
+func (j *job) reconcile(ctx context.Context) error {
+	j.done.Maybe = true
+	j.done.Lookups++
+	receipt, found, err := j.find(ctx)
+	switch {
+	case err != nil:
+		j.c.cfg.Problem(fmt.Errorf("task %s, effect %s, lookup %d: %w", j.row.Task, j.row.ID, j.done.Lookups, err))
+		return j.later(ctx, store.Unknown, j.done.Lookups, "it could not be looked up")
+	case found:
+		return j.settle(ctx, j.handler.effect.Confirm(j.intent.Key), receipt)
+	}
+	return j.again(ctx)
+}
+
+// again sends under the same key what the provider surely does not have.
+func (j *job) again(ctx context.Context) error {
+	j.done.Last = "the provider has nothing under the key; it is sent again"
+	return j.update(ctx, store.Intent, 0)
+}
+
+func (j *job) attempt(ctx context.Context) (o guard.Observation, err error) {
+	ctx, cancel := context.WithTimeout(ctx, j.c.cfg.PerformWithin)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", errPanicked, p)
+		}
+	}()
+	return j.handler.send(ctx, j.row.Task, j.intent, j.done.Attempts)
+}
+
+func (j *job) find(ctx context.Context) (o guard.Observation, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, j.c.cfg.PerformWithin)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", errPanicked, p)
+		}
+	}()
+	return j.handler.find(ctx, j.row.Task, j.intent, j.done.Attempts)
+}
+
+// settle ends the effect in one commit with its evidence; the row's revision is the fencing token (case B051).
+func (j *job) settle(ctx context.Context, p machine.Proposal, receipts ...guard.Observation) error {
+	for range maxRaces {
+		out, err := j.s.propose(ctx, p.BasedOn(j.s.Version()), []store.Settle{{Effect: j.row.ID, Rev: j.row.Rev}}, receipts)
+		switch {
+		case errors.Is(err, store.ErrFenced):
+			return nil // somebody else took it over, or settled it
+		case err != nil:
+			return err
+		case out.Kind == machine.Committed || out.Code() == machine.CodeNoIntent:
+			return nil
+		case out.Kind == machine.Conflict:
+			continue
+		}
+		j.c.cfg.Problem(fmt.Errorf("task %s, effect %s: %w", j.row.Task, j.row.ID, out.Err()))
+		return j.later(ctx, store.Unknown, j.done.Lookups, "its receipt was not accepted: "+out.Code())
+	}
+	return j.later(ctx, store.Unknown, 0, "other commits kept coming first")
+}
+
+// later gives the effect back, to be taken up after a backoff.
+func (j *job) later(ctx context.Context, status store.Status, tries int, why string) error {
+	j.done.Last = why
+	return j.update(ctx, status, backoff(tries))
+}
+
+func (j *job) update(ctx context.Context, status store.Status, wait time.Duration) error {
+	now, err := j.c.st.Now(ctx)
+	if err != nil {
+		return err
+	}
+	row := j.row
+	row.Status, row.Holder, row.Ready, row.Body = status, "", now+wait.Microseconds(), j.done.encode()
+	if _, err := j.c.st.Update(ctx, row); err != nil && !errors.Is(err, store.ErrFenced) {
+		return err
+	}
+	return nil
+}
+
+func backoff(tries int) time.Duration {
+	d := firstBackoff << min(max(tries-1, 0), 10)
+	d = min(d, lastBackoff)
+	return d/2 + rand.N(d/2)
+}

@@ -1,0 +1,199 @@
+package resume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	projection "github.com/pawlgo/pawl/context"
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/store"
+)
+
+// Propose asks for a commit. The outcome says what became of it; the error is for what is broken. Carried observations belong
+// to this proposal: what the customer just typed. After it the session stands at the outcome's version. A proposal that
+// does not say what it was based on is based on the version that the session stands at.
+func (s *Session) Propose(ctx context.Context, p machine.Proposal, carried ...guard.Observation) (machine.Outcome, error) {
+	if p.Base() == 0 {
+		p = p.BasedOn(s.Version())
+	}
+	if f := s.mayActAs(p.Actor()); f != nil {
+		return s.conclude(ctx, p, nil, s.refused(*f))
+	}
+	return s.propose(ctx, p, nil, carried)
+}
+
+// ProposeRaw is Propose for an event by name and its payload as raw bytes, as a model wrote them. Bytes that are not in the
+// required form are a refusal.
+func (s *Session) ProposeRaw(ctx context.Context, event string, payload []byte, carried ...guard.Observation) (machine.Outcome, error) {
+	info := s.at.m.EventNamed(event)
+	if info == nil {
+		return s.malformed(ctx, machine.Finding{Code: machine.CodeUnknownEvent, Text: fmt.Sprintf("the machine declares no event %.80q", event)}, carried)
+	}
+	p, err := info.Decode(payload)
+	if err != nil {
+		return s.malformed(ctx, formFinding(err), carried)
+	}
+	return s.Propose(ctx, p, carried...)
+}
+
+// Answer proposes what a model answered to a view. It is based on the version that the view showed, and only an event that
+// the view listed is accepted. Output in the wrong form is a refusal, not an error. The error is [ErrView] for the view of
+// another task, else what is broken.
+func (s *Session) Answer(ctx context.Context, v projection.View, output []byte, carried ...guard.Observation) (machine.Outcome, error) {
+	if v.Task() != s.Task() {
+		return machine.Outcome{}, fmt.Errorf("view of task %s answered in a session of task %s: %w", v.Task(), s.Task(), ErrView)
+	}
+	p, err := v.Read(output)
+	if err != nil {
+		return s.malformed(ctx, formFinding(err), carried)
+	}
+	return s.Propose(ctx, p, carried...)
+}
+
+// malformed refuses what is no proposal at all. What the party said meanwhile is kept all the same.
+func (s *Session) malformed(ctx context.Context, f machine.Finding, carried []guard.Observation) (machine.Outcome, error) {
+	now, err := s.c.now(ctx)
+	if err != nil {
+		return machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
+	}
+	evidence, err := s.c.verify(s.at, carried, now)
+	if err != nil {
+		evidence = nil
+	}
+	return s.conclude(ctx, machine.Proposal{}, evidence, s.refused(f))
+}
+
+func formFinding(err error) machine.Finding {
+	f := machine.Finding{Code: machine.CodeForm, Text: err.Error()}
+	var form *guard.FormError
+	if errors.As(err, &form) {
+		f.Details = map[string]any{"reason": form.Code, "path": form.Path}
+	}
+	return f
+}
+
+// mayActAs keeps the controller's own hands out of proposals from outside.
+func (s *Session) mayActAs(a guard.Actor) *machine.Finding {
+	switch {
+	case !a.Outside():
+		return &machine.Finding{Code: machine.CodeActor, Text: fmt.Sprintf("nobody outside may propose as %q", a)}
+	case a == guard.Operator && !s.who.Has(guard.OperatorRole):
+		return &machine.Finding{Code: machine.CodeActor, Text: "the principal is no operator"}
+	}
+	return nil
+}
+
+// request is one proposal on its way through the pipeline (DESIGN, How a proposal becomes a version).
+type request struct {
+	p        machine.Proposal
+	received time.Time
+	settle   []store.Settle
+	given    []guard.Evidence // carried, and held by the session
+	pulled   []guard.Evidence
+	asked    []guard.Key
+	failed   []machine.Finding
+}
+
+func (s *Session) propose(ctx context.Context, p machine.Proposal, settle []store.Settle, carried []guard.Observation) (machine.Outcome, error) {
+	r := &request{p: p, settle: settle}
+	var err error
+	if r.received, err = s.c.now(ctx); err != nil {
+		return machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
+	}
+	if err := s.reload(ctx); err != nil {
+		return machine.Outcome{}, err
+	}
+	if out, err := s.replayed(ctx, p); err != nil || out.Kind != "" {
+		return out, err
+	}
+	if r.given, err = s.c.verify(s.at, carried, r.received); err != nil {
+		return s.conclude(ctx, p, nil, s.refused(machine.Finding{Code: machine.CodeNotEvidence, Text: err.Error()}))
+	}
+	r.given = append(r.given, s.held...)
+	for range MaxRounds {
+		next, out, err := s.step(ctx, r)
+		if err != nil {
+			return machine.Outcome{}, err
+		}
+		if out.Kind == machine.Committed {
+			done, err := s.commit(ctx, r, next, out)
+			if !errors.Is(err, store.ErrLapsed) {
+				return done, err
+			}
+			out = s.refused(machine.Finding{Code: machine.CodeLapsed, Text: "evidence ran out between judging and committing"})
+			r.asked = nil // ask again for what has just run out
+		}
+		if !s.ask(ctx, r, out.Missing) {
+			out.Findings = append(out.Findings, r.failed...)
+			return s.conclude(ctx, p, append(slices.Clone(r.given), r.pulled...), out)
+		}
+	}
+	return s.conclude(ctx, p, r.pulled, s.refused(machine.Finding{Code: machine.CodeLapsed, Text: "evidence keeps running out before it can be used"}))
+}
+
+func (s *Session) step(ctx context.Context, r *request) (machine.Snapshot[any], machine.Outcome, error) {
+	now, err := s.c.now(ctx)
+	if err != nil {
+		return machine.Snapshot[any]{}, machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
+	}
+	next, out := s.at.m.Step(s.at.snap, machine.Input{Proposal: r.p, Principal: s.who,
+		Evidence: append(slices.Clone(r.given), r.pulled...), Received: r.received, Now: now})
+	return next, out, nil
+}
+
+// ask pulls what is missing and was not asked for yet; false when there is nothing to ask.
+func (s *Session) ask(ctx context.Context, r *request, missing []guard.Key) bool {
+	var keys []guard.Key
+	for _, k := range missing {
+		if _, can := s.c.observers[k.Fact]; can && !slices.Contains(r.asked, k) {
+			keys = append(keys, k)
+		}
+	}
+	if len(keys) == 0 {
+		return false
+	}
+	r.asked = append(r.asked, keys...)
+	pulled, failed := s.c.pull(ctx, s.at, s.who, keys)
+	r.pulled, r.failed = append(r.pulled, pulled...), append(r.failed, failed...)
+	return len(pulled) > 0
+}
+
+// commit writes the version. A version or a name that somebody else took first is an outcome; a lapse is the caller's to retry.
+func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[any], out machine.Outcome) (machine.Outcome, error) {
+	l, err := s.c.write(ctx, s.at, next, out.Entry(), r.settle)
+	switch {
+	case err == nil:
+		s.at, s.held, s.changed = l, nil, nil
+		return out, nil
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrTaken):
+		if err := s.reload(ctx); err != nil {
+			return machine.Outcome{}, err
+		}
+		if out, err := s.replayed(ctx, r.p); err != nil || out.Kind != "" {
+			return out, err
+		}
+		lost := s.refused(machine.Finding{Code: machine.CodeStaleVersion,
+			Text: fmt.Sprintf("based on version %d, and another proposal was committed first", out.Before)})
+		lost.Kind = machine.Conflict
+		return s.conclude(ctx, r.p, append(slices.Clone(r.given), r.pulled...), lost)
+	}
+	return machine.Outcome{}, err
+}
+
+// conclude ends a proposal that is no commit: evidence that it brought to light is committed on its own (law 12), the attempt
+// is kept, and the outcome says where the task stands and what is permitted now.
+func (s *Session) conclude(ctx context.Context, p machine.Proposal, evidence []guard.Evidence, out machine.Outcome) (machine.Outcome, error) {
+	out.Event = p.Event()
+	s.c.note(ctx, s.at, attemptOf(p, s.who, out))
+	if _, err := s.land(ctx, evidence); err != nil {
+		return out, err
+	}
+	out.Task, out.Version, out.State = s.Task(), s.Version(), s.State()
+	permits, err := s.Permits(ctx)
+	out.Permits = permits
+	return out, err
+}

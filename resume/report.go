@@ -1,0 +1,170 @@
+package resume
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/store"
+)
+
+// Change is a fact that has another value than before.
+type Change struct {
+	Key guard.Key
+	Was any // nil when nothing was known
+	Is  any
+}
+
+func changes(before, after guard.Facts) []Change {
+	var out []Change
+	for _, e := range after.All() {
+		old, had := before.Entry(e.Key)
+		if !had || old.At.Equal(e.At) && old.Disputed == e.Disputed {
+			continue
+		}
+		if a, b := fmt.Sprint(old.Value), fmt.Sprint(e.Value); a != b {
+			out = append(out, Change{e.Key, old.Value, e.Value})
+		}
+	}
+	return out
+}
+
+// Report says where a task stands, without any transcript: the answers of essay.md, 12 to 20 and 60 to 63.
+type Report struct {
+	Task        string
+	Machine     string
+	State       machine.State
+	Version     uint64
+	Owner       string
+	Since       time.Time // when the present stay began
+	UpdatedBy   string
+	Waiting     *machine.Waiting
+	Facts       []ReportedFact
+	NotHappened []string // effects that the machine knows and the task never intended, or that have no outcome yet
+	Effects     []ReportedEffect
+	Offers      []machine.OpenOffer
+	Changed     []Change // what resuming observed to be different
+	Permits     []machine.Permit
+	Final       bool
+}
+
+// ReportedFact is a fact and whether it can still be relied on.
+type ReportedFact struct {
+	Key    guard.Key
+	Value  any
+	Status guard.Status
+	Source string
+	Ref    string
+	At     time.Time
+}
+
+// ReportedEffect is an effect and how far it has come: intent, sent, unknown, confirmed or failed.
+type ReportedEffect struct {
+	Effect string
+	Key    string
+	Status string
+	Last   string // why it is not settled yet
+}
+
+// Report says where the task stands. Errors are the store's.
+func (s *Session) Report(ctx context.Context) (Report, error) {
+	now, err := s.c.now(ctx)
+	if err != nil {
+		return Report{}, fmt.Errorf("task %s: %w", s.Task(), err)
+	}
+	h := s.at.snap.Head
+	r := Report{Task: h.Task, Machine: h.Machine, State: h.State, Version: h.Version, Owner: h.Owner, Since: h.Entered,
+		UpdatedBy: h.UpdatedBy, Waiting: h.Waiting, Offers: s.Offers(), Changed: s.changed, Final: s.at.m.IsFinal(h.State)}
+	scene := s.at.m.Look(s.believed(), s.who, now)
+	for _, e := range s.believed().Facts.All() {
+		r.Facts = append(r.Facts, reported(s.at.m.FactNamed(e.Key.Fact), e, scene))
+	}
+	if r.Effects, err = s.effects(ctx); err != nil {
+		return Report{}, err
+	}
+	for _, name := range s.at.m.Effects() {
+		if !slices.ContainsFunc(r.Effects, func(e ReportedEffect) bool { return e.Effect == name && e.Status == string(machine.Confirmed) }) {
+			r.NotHappened = append(r.NotHappened, name)
+		}
+	}
+	r.Permits, err = s.Permits(ctx)
+	return r, err
+}
+
+func reported(info *guard.FactInfo, e guard.Entry, scene *guard.Scene) ReportedFact {
+	f := ReportedFact{Key: e.Key, Value: e.Value, Status: guard.Verified, Source: e.Source, Ref: e.Ref, At: e.At}
+	switch {
+	case e.Disputed:
+		f.Status = guard.Unknown
+	case info.MaxAge > 0 && scene.Now().Sub(e.At) > info.MaxAge:
+		f.Status = guard.Stale
+	}
+	return f
+}
+
+// effects lays what workers know over what the task has recorded.
+func (s *Session) effects(ctx context.Context) ([]ReportedEffect, error) {
+	var rows []store.Effect
+	if slices.ContainsFunc(s.at.snap.Intents, machine.Intent.Unsettled) {
+		var err error
+		if _, rows, err = s.c.st.Load(ctx, s.Task()); err != nil {
+			return nil, fmt.Errorf("task %s: %w", s.Task(), err)
+		}
+	}
+	var out []ReportedEffect
+	for _, i := range s.at.snap.Intents {
+		e := ReportedEffect{Effect: i.Effect, Key: i.Key, Status: string(i.Status)}
+		for _, row := range rows {
+			if row.ID == i.Key {
+				e.Status = row.Status.String()
+				p, err := decodeProgress(row.Body)
+				if err != nil {
+					return nil, fmt.Errorf("task %s, effect %s: %w: %w", s.Task(), i.Key, store.ErrCorrupt, err)
+				}
+				e.Last = p.Last
+			}
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// String is the report for a person.
+func (r Report) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "task_id: %s\nstatus: %s\nstate_version: %d\n", r.Task, r.State, r.Version)
+	if w := r.Waiting; w != nil {
+		fmt.Fprintf(&b, "waiting for: %s, since %s, until %s\n", w.For, minute(w.Since), minute(w.Until))
+	}
+	for _, f := range r.Facts {
+		status := string(f.Status)
+		if f.Status == guard.Stale {
+			status = "needs re-verification"
+		}
+		fmt.Fprintf(&b, "%s: %v, %s, by %s %s\n", f.Key, f.Value, status, f.Source, minute(f.At))
+	}
+	for _, c := range r.Changed {
+		fmt.Fprintf(&b, "changed: %s was %v, is %v\n", c.Key, c.Was, c.Is)
+	}
+	for _, e := range r.Effects {
+		fmt.Fprintf(&b, "effect %s: %s\n", e.Key, e.Status)
+	}
+	for _, n := range r.NotHappened {
+		fmt.Fprintf(&b, "has not happened: %s\n", n)
+	}
+	for _, o := range r.Offers {
+		fmt.Fprintf(&b, "offered: %s\n", o.Question)
+	}
+	for _, p := range r.Permits {
+		if p.Open {
+			fmt.Fprintf(&b, "permitted: %s\n", p.Event)
+		}
+	}
+	return b.String()
+}
+
+func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
