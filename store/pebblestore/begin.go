@@ -2,6 +2,7 @@ package pebblestore
 
 import (
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/pawlgo/pawl/store"
 )
@@ -36,11 +37,11 @@ func (s *Store) reincarnate(mark string) error {
 	if err := s.fs.Remove(mark); err != nil {
 		return err
 	}
-	return s.syncDir(s.dir)
+	return syncDir(s.fs, s.dir)
 }
 
-func (s *Store) syncDir(dir string) error {
-	d, err := s.fs.OpenDir(dir)
+func syncDir(fs vfs.FS, dir string) error {
+	d, err := fs.OpenDir(dir)
 	if err != nil {
 		return err
 	}

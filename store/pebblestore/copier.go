@@ -49,7 +49,7 @@ func (s *Store) mark(dir string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return s.syncDir(dir)
+	return syncDir(s.fs, dir)
 }
 
 // Import implements store.Copier.

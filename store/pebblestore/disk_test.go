@@ -2,7 +2,6 @@ package pebblestore
 
 import (
 	"math/rand/v2"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,14 +15,19 @@ import (
 
 // disk is a memory disk that can lose power.
 type disk struct {
-	mem    *vfs.MemFS
-	onSync atomic.Pointer[func()]
+	mem *vfs.MemFS
+	fs  hookFS
 }
 
-func newDisk() *disk { return &disk{mem: vfs.NewCrashableMem()} }
+func newDisk(mem *vfs.MemFS) *disk { return &disk{mem: mem, fs: newHookFS(mem)} }
+
+// small are options for the many small stores of tests.
+func small(fs vfs.FS, now func() time.Time) Options {
+	return Options{FS: fs, Now: now, CacheBytes: 1 << 20, memTable: 256 << 10}
+}
 
 func (d *disk) Open(now func() time.Time) (store.Store, error) {
-	s, err := Open("db", Options{FS: syncFS{d.mem, d}, Now: now, CacheBytes: 1 << 20, memTable: 1 << 20})
+	s, err := Open("db", small(d.fs, now))
 	if err != nil {
 		return nil, err // not s: a nil *Store in an interface is not nil
 	}
@@ -32,24 +36,25 @@ func (d *disk) Open(now func() time.Time) (store.Store, error) {
 
 func (d *disk) Survives() {}
 
-func (d *disk) Crash(seed uint64) storetest.Crasher {
-	return &disk{mem: d.mem.CrashClone(vfs.CrashCloneCfg{
+func (d *disk) crash(seed uint64) *disk {
+	return newDisk(d.mem.CrashClone(vfs.CrashCloneCfg{
 		UnsyncedDataPercent: int(seed % 3 * 50), RNG: rand.New(rand.NewPCG(seed, 1)),
-	})}
+	}))
 }
+
+func (d *disk) Crash(seed uint64) storetest.Crasher { return d.crash(seed) }
 
 func (d *disk) OnSync(f func()) {
 	if f == nil {
-		d.onSync.Store(nil)
+		d.fs.set(nil)
 		return
 	}
-	d.onSync.Store(&f)
-}
-
-func (d *disk) synced() {
-	if f := d.onSync.Load(); f != nil {
-		(*f)()
-	}
+	d.fs.set(func(what, _ string) error {
+		if isSync(what) {
+			f()
+		}
+		return nil
+	})
 }
 
 func (d *disk) Corrupt(task string, version uint64) error {
@@ -69,42 +74,8 @@ func (d *disk) Corrupt(task string, version uint64) error {
 	return db.Set(key, bad, pebble.Sync)
 }
 
-// syncFS tells its disk of every sync.
-type syncFS struct {
-	vfs.FS
-	d *disk
-}
-
-func (f syncFS) wrap(file vfs.File, err error) (vfs.File, error) {
-	if err != nil {
-		return nil, err
-	}
-	return syncFile{file, f.d}, nil
-}
-
-func (f syncFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	return f.wrap(f.FS.Create(name, c))
-}
-
-func (f syncFS) ReuseForWrite(a, b string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	return f.wrap(f.FS.ReuseForWrite(a, b, c))
-}
-
-func (f syncFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
-	return f.wrap(f.FS.OpenReadWrite(name, c, o...))
-}
-
-type syncFile struct {
-	vfs.File
-	d *disk
-}
-
-func (f syncFile) Sync() error                  { f.d.synced(); return f.File.Sync() }
-func (f syncFile) SyncData() error              { f.d.synced(); return f.File.SyncData() }
-func (f syncFile) SyncTo(n int64) (bool, error) { f.d.synced(); return f.File.SyncTo(n) }
-
 func TestStore(t *testing.T) {
-	storetest.Exercise(t, func(storetest.T) storetest.Disk { return newDisk() })
+	storetest.Exercise(t, func(storetest.T) storetest.Disk { return newDisk(vfs.NewCrashableMem()) })
 }
 
 func TestOpenOnTheDisk(t *testing.T) {

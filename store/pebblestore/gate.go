@@ -74,8 +74,14 @@ func (f *gatedFS) file(what, name string, open func() (vfs.File, error)) (vfs.Fi
 	return &gatedFile{File: file, g: f.g, name: name}, nil
 }
 
-// Create implements vfs.FS.
+// Create implements vfs.FS. Pebble names its current manifest by creating a marker beside it and syncs the directory
+// after that only; a power cut in between may keep the marker and lose the manifest, and then nothing opens. So the
+// directory is synced before a marker, too.
 func (f *gatedFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if f.inside(name) && strings.HasPrefix(f.PathBase(name), "marker.") {
+		dir := f.PathDir(name)
+		f.g.pass("sync directory", dir, func() error { return syncDir(f.FS, dir) })
+	}
 	return f.file("create", name, func() (vfs.File, error) { return f.FS.Create(name, c) })
 }
 
