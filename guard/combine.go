@@ -13,7 +13,7 @@ func Not(g Guard) Guard {
 	return Guard{name: name, revision: g.revision, reads: g.reads, parts: true, judge: func(s *Scene) Verdict {
 		switch v := g.Judge(s); {
 		case v.Allowed():
-			return Deny(name, "")
+			return Deny("is_"+g.name, g.name+" holds")
 		case v.Denied() && !v.stuck():
 			return Allow()
 		default:

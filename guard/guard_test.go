@@ -35,9 +35,9 @@ func TestReadyMade(t *testing.T) {
 		{guard.Is[string](owner), order(saw(t, owner, "1", "alice")), "deny", "owner_differs"},
 		{guard.Known(paid), order(saw(t, paid, "1", false)), "allow", ""},
 		{guard.Known(paid), guard.Facts{}, "unknown", guard.CodeUnknown},
-		{guard.Holds("low", "too few", stock, func(n int64) bool { return n > 2 }), order(saw(t, stock, "a", 3)), "allow", ""},
-		{guard.Holds("low", "too few", stock, func(n int64) bool { return n > 2 }), order(saw(t, stock, "a", 2)), "deny", "low"},
-		{guard.Holds("low", "too few", stock, func(n int64) bool { panic(n) }), order(saw(t, stock, "a", 2)), "deny", guard.CodeGuardFault},
+		{guard.Holds("enough", "too few", stock, func(n int64) bool { return n > 2 }), order(saw(t, stock, "a", 3)), "allow", ""},
+		{guard.Holds("enough", "too few", stock, func(n int64) bool { return n > 2 }), order(saw(t, stock, "a", 2)), "deny", "not_enough"},
+		{guard.Holds("enough", "too few", stock, func(n int64) bool { panic(n) }), order(saw(t, stock, "a", 2)), "deny", guard.CodeGuardFault},
 		{guard.True(paid.Of("9")), order(saw(t, paid, "9", true)), "allow", ""},
 		{guard.Is(level, "gold"), order(saw(t, level, "t", "gold")), "allow", ""},
 		{guard.Is(level, "gold"), order(saw(t, level, "1", "gold")), "unknown", guard.CodeUnknown},
@@ -139,7 +139,7 @@ func TestGrounded(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	g := guard.All(guard.True(paid).Revised(2), guard.Not(guard.Owner(owner).Revised(3)))
-	require.Equal(t, "all_paid_false_not_not_owner", g.Name())
+	require.Equal(t, "all_paid_not_owner", g.Name())
 	require.Equal(t, 5, g.Revision())
 	require.Len(t, g.Reads(), 2)
 	require.Equal(t, "any", guard.Any().Name())
@@ -159,7 +159,7 @@ func tree(t *rapid.T, depth int) guard.Guard {
 	case 2:
 		return guard.False(paid)
 	case 3:
-		return guard.Holds("low", "", stock, func(n int64) bool { return n > 2 })
+		return guard.Holds("enough", "", stock, func(n int64) bool { return n > 2 })
 	case 4:
 		return guard.Known(price)
 	case 5:

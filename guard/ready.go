@@ -1,9 +1,13 @@
 package guard
 
-// Holds is a predicate over one fact, with the reason for when it does not hold. When the proposal is about several
-// subjects it must hold for each; when it is about none it denies (names_nothing).
-func Holds[T any](code, text string, f Fact[T], ok func(T) bool) Guard {
-	return perSubject(code, f, func(_ *Scene, v T) Verdict {
+// Holds is a predicate over one fact, with the reason for when it does not hold; its code is then not_NAME. When the proposal
+// is about several subjects it must hold for each; when it is about none it denies (names_nothing).
+func Holds[T any](name, text string, f Fact[T], ok func(T) bool) Guard {
+	return holds(name, "not_"+name, text, f, ok)
+}
+
+func holds[T any](name, code, text string, f Fact[T], ok func(T) bool) Guard {
+	return perSubject(name, f, func(_ *Scene, v T) Verdict {
 		if ok(v) {
 			return Allow()
 		}
@@ -41,17 +45,17 @@ func perSubject[T any](name string, f Fact[T], judge func(*Scene, T) Verdict) Gu
 
 // True holds when the fact is known to be true.
 func True(f Fact[bool]) Guard {
-	return Holds(named(f)+"_false", named(f)+" is false", f, func(b bool) bool { return b })
+	return holds(named(f), named(f)+"_false", named(f)+" is false", f, func(b bool) bool { return b })
 }
 
 // False holds when the fact is known to be false.
 func False(f Fact[bool]) Guard {
-	return Holds(named(f)+"_true", named(f)+" is true", f, func(b bool) bool { return !b })
+	return holds("not_"+named(f), named(f)+"_true", named(f)+" is true", f, func(b bool) bool { return !b })
 }
 
 // Is holds when the fact is known to be one of the values.
 func Is[T comparable](f Fact[T], values ...T) Guard {
-	return Holds(named(f)+"_differs", named(f)+" is something else", f, func(v T) bool {
+	return holds(named(f), named(f)+"_differs", named(f)+" is something else", f, func(v T) bool {
 		for _, w := range values {
 			if v == w {
 				return true
@@ -63,12 +67,12 @@ func Is[T comparable](f Fact[T], values ...T) Guard {
 
 // Known holds when the fact is known and fresh enough, whatever it is.
 func Known[T any](f Fact[T]) Guard {
-	return Holds(named(f)+"_known", "", f, func(T) bool { return true })
+	return holds(named(f)+"_known", named(f)+"_unknown", "", f, func(T) bool { return true })
 }
 
 // Owner holds when the fact names the signed-in principal.
 func Owner(f Fact[string]) Guard {
-	return perSubject("not_owner", f, func(s *Scene, id string) Verdict {
+	return perSubject("owner", f, func(s *Scene, id string) Verdict {
 		if id != "" && id == s.Principal().ID {
 			return Allow()
 		}

@@ -47,7 +47,7 @@ var IssueRefund = machine.NewEffect("issue_refund", RefundRecord, machine.Matchi
 var (
 	owner    = guard.Owner(OrderOwner)
 	open     = guard.Is(OrderStatus, OrderOpen)
-	eligible = guard.Holds("not_eligible", "the policy does not allow a refund of this order", Eligible, isEligible)
+	eligible = guard.Holds("eligible", "the policy does not allow a refund of this order", Eligible, isEligible)
 )
 
 func isEligible(e Eligibility) bool { return e.Eligible }
