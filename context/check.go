@@ -34,6 +34,9 @@ func (c *checker[D]) check() {
 	if c.spec.Budget < 0 {
 		c.fault("budget", fmt.Sprintf("budget %d", c.spec.Budget), "give bytes above zero, or nothing")
 	}
+	if (c.spec.Tokens > 0) != (c.spec.Count != nil) || c.spec.Tokens < 0 {
+		c.fault("tokens", "a budget of tokens needs both Tokens and Count", "set both, or none")
+	}
 	c.checkLines()
 	c.checkStates()
 	c.checkTexts()
@@ -208,6 +211,9 @@ func (c *checker[D]) checkAnswers() {
 		if err != nil {
 			c.fault("payload", i.Name+": "+err.Error(), "use a payload that a schema can describe")
 			continue
+		}
+		if s.form != objectForm && s.raw == nil {
+			c.fault("payload", i.Name+" carries a "+i.Payload.String()+", and a tool's arguments are an object", "put it into a struct")
 		}
 		offered := len(edges) > 0 && !slices.ContainsFunc(edges, func(e machine.EdgeDescription) bool { return e.Confirm == "" })
 		c.answers = append(c.answers, answer{event: i, schema: s, notation: s.appendNotation(nil), offered: offered})

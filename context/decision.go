@@ -26,6 +26,8 @@ type Decision struct {
 	answers   []answer
 	drop      []string
 	budget    int
+	tokens    int
+	count     func(string) int
 	zone      *time.Location
 	words     *Words
 	markdown  []byte // the part that is the same for every task and version
@@ -88,7 +90,7 @@ func MustDefine[D any](m *machine.Machine[D], s Spec[D]) *Decision {
 func compile[D any](m *machine.Machine[D], s Spec[D], answers []answer) *Decision {
 	d := &Decision{
 		name: s.Name, machine: machine.Erase(m), in: s.In, stages: map[machine.State]string{}, facts: s.Facts,
-		question: s.Question, drop: s.Drop, budget: s.Budget, zone: s.Zone, words: s.Words,
+		question: s.Question, drop: s.Drop, budget: s.Budget, tokens: s.Tokens, count: s.Count, zone: s.Zone,
 		fits: func(a machine.Snapshot[any]) bool { _, ok := a.Data.(D); return ok && a.Machine == m.Name() },
 		goal: func(data any) string { return s.Goal(data.(D)) },
 	}
@@ -101,9 +103,11 @@ func compile[D any](m *machine.Machine[D], s Spec[D], answers []answer) *Decisio
 	if d.zone == nil {
 		d.zone = time.UTC
 	}
-	if d.words == nil {
-		d.words = &English
+	words := English
+	if s.Words != nil {
+		words = *s.Words
 	}
+	d.words = &words
 	for _, f := range s.Fields {
 		d.fields = append(d.fields, field{f.Label, func(data any) any { return f.Value(data.(D)) }})
 	}
@@ -121,7 +125,7 @@ func compile[D any](m *machine.Machine[D], s Spec[D], answers []answer) *Decisio
 	return d
 }
 
-// seals makes the part that never changes, and its digest; that part alone must fit the budget.
+// seals makes the part that never changes, and its digest. What must always be shown has to fit the budget already.
 func (d *Decision) seals() error {
 	d.markdown, d.object = d.staticMarkdown(), d.staticObject()
 	all := slices.Concat(d.markdown, d.object)
@@ -129,10 +133,30 @@ func (d *Decision) seals() error {
 		all = a.schema.append(all, standard, false)
 	}
 	d.seal = canon.DigestBytes(all)
-	if need := max(len(d.markdown), len(d.object)); need > d.budget {
-		return &BudgetError{Decision: d.name, Unit: "bytes", Need: need, Budget: d.budget}
+	p := d.least()
+	if err := p.over(p.appendMarkdown(nil), p.appendObject(nil)); err != nil {
+		return fmt.Errorf("what is always shown: %w", err)
 	}
 	return nil
+}
+
+// least is a page with everything that no task can do without.
+func (d *Decision) least() *page {
+	p := &page{decision: d, stage: d.stages[d.in[0]]}
+	for _, f := range d.fields {
+		if !slices.Contains(d.drop, f.label) {
+			p.fields = append(p.fields, line{label: f.label})
+		}
+	}
+	for _, f := range d.facts {
+		if !slices.Contains(d.drop, f.Label) {
+			p.facts = append(p.facts, line{label: f.Label})
+		}
+	}
+	for i := range d.answers {
+		p.open = append(p.open, openAnswer{answer: &d.answers[i]})
+	}
+	return p
 }
 
 // Name of the decision.

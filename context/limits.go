@@ -6,6 +6,8 @@ const (
 	MaxText       = 400      // bytes of a label, a question, a meaning
 	MaxOrigin     = 64       // bytes of a quote's origin
 	MaxQuote      = 1 << 10  // bytes of a quote's text that are shown; the rest is cut, and counted
+	MinQuote      = 128      // bytes to which a quote may be shortened when the view is over budget
+	MaxRefusal    = 1 << 10  // bytes that a refusal may take beside the budget of its view
 	MaxQuotes     = 16       // quotes of one view
 	MaxValue      = 512      // bytes of one value that are shown; the rest is cut, and counted
 	MaxAnswer     = 96 << 10 // bytes of a model's whole answer; its payload has the limit of a proposal

@@ -41,6 +41,7 @@ func (p *page) appendMarkdown(b []byte) []byte {
 		b = append(fill(append(b, '\n'), w.Omitted, strconv.Itoa(p.omitted)), '\n')
 	}
 	b = p.appendQuotes(b)
+	b = p.appendRefusal(b)
 	return p.appendAnswers(b)
 }
 

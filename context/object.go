@@ -38,6 +38,7 @@ func (p *page) appendObject(b []byte) []byte {
 		w.integer("lines_left_out", p.omitted)
 	}
 	p.listQuotes(&w)
+	p.refusalMembers(&w)
 	w.key("answers")
 	w.list(len(p.open), func(dst []byte, i int) []byte {
 		in := members{dst: append(dst, '{')}

@@ -195,5 +195,5 @@ func (a openAnswer) now() *schema {
 	if len(alternatives) == 1 {
 		return alternatives[0]
 	}
-	return &schema{anyOf: alternatives}
+	return &schema{form: objectForm, anyOf: alternatives}
 }

@@ -2,6 +2,7 @@ package projection
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -53,26 +54,34 @@ type bounds struct{ min, max string }
 
 // dialect says what a provider's schemas may hold. What they may not hold is said in descriptions.
 type dialect struct {
-	strict  bool // every property required, what is optional nullable
-	lengths bool // minLength, maxLength, uniqueItems, not
-	counts  bool // minItems, maxItems
-	numbers bool // minimum, maximum
-	formats bool // format, pattern
+	strict   bool // every property required, what is optional nullable
+	unions   bool // a list of types
+	lengths  bool // minLength, maxLength, uniqueItems, not, and bounds of maps
+	counts   bool // minItems, maxItems
+	numbers  bool // minimum, maximum and their exclusive kin
+	patterns bool
+	formats  []string // nil: any
 }
 
 var (
 	// standard is JSON Schema 2020-12 in full: what MCP takes.
-	standard = dialect{lengths: true, counts: true, numbers: true, formats: true}
+	standard = dialect{unions: true, lengths: true, counts: true, numbers: true, patterns: true}
 	// openAI is what structured outputs and strict functions take.
-	openAI = dialect{strict: true, counts: true, numbers: true, formats: true}
+	openAI = dialect{strict: true, unions: true, counts: true, numbers: true, patterns: true,
+		formats: []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}}
 	// anthropic is what strict tools take.
-	anthropic = dialect{strict: true}
+	anthropic = dialect{strict: true,
+		formats: []string{"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}}
 )
+
+func (d dialect) knows(format string) bool {
+	return d.formats == nil || slices.Contains(d.formats, format)
+}
 
 // append writes the schema. The order of keys is fixed, so equal schemas have equal bytes.
 func (s *schema) append(dst []byte, d dialect, optional bool) []byte {
 	null := s.nullable || optional && d.strict
-	if null && (len(s.enum) > 0 || s.form == anyForm || len(s.anyOf) > 0) {
+	if null && (!d.unions || s.raw != nil || len(s.enum) > 0 || len(s.anyOf) > 0) {
 		dst = append(dst, `{"anyOf":[`...)
 		dst = s.bare().append(dst, d, false)
 		return append(dst, `,{"type":"null"}]}`...)
@@ -130,7 +139,7 @@ func (s *schema) appendObject(w *members, d dialect) {
 		w.key("additionalProperties")
 		w.dst = s.values.append(w.dst, d, false)
 		return
-	case s.form != objectForm:
+	case s.form != objectForm || len(s.anyOf) > 0:
 		return
 	}
 	w.key("properties")
@@ -173,8 +182,10 @@ func (s *schema) appendBounds(w *members, d dialect) {
 		w.raw("exclusiveMinimum", s.over)
 		w.raw("exclusiveMaximum", s.under)
 	}
-	if d.formats {
+	if d.knows(s.format) {
 		w.text("format", s.format)
+	}
+	if d.patterns {
 		w.text("pattern", s.pattern)
 	}
 }
@@ -196,8 +207,8 @@ func (s *schema) describe(d dialect) string {
 	say(d.numbers || s.over == "", "more than "+s.over)
 	say(d.numbers || s.under == "", "less than "+s.under)
 	say(d.lengths || !s.unique, "no two alike")
-	say(d.formats || s.format == "", "format "+s.format)
-	say(d.formats || s.pattern == "", "pattern "+s.pattern)
+	say(d.knows(s.format) || s.format == "", "format "+s.format)
+	say(d.patterns || s.pattern == "", "pattern "+s.pattern)
 	for _, n := range s.not {
 		say(d.lengths, "not "+string(n))
 	}
@@ -208,6 +219,8 @@ func (s *schema) describe(d dialect) string {
 func (b bounds) say(what string) string {
 	text := ""
 	switch {
+	case b.min != "" && b.min == b.max:
+		text = "exactly " + b.min
 	case b.min != "" && b.max != "":
 		text = b.min + " to " + b.max
 	case b.min != "":
@@ -238,7 +251,7 @@ func (s *schema) walk(depth int, visit func(*schema, int)) {
 func (s *schema) strictable() bool {
 	ok := true
 	s.walk(0, func(x *schema, _ int) {
-		if x.values != nil || x.form == anyForm && len(x.anyOf) == 0 {
+		if x.raw != nil || x.values != nil || x.form == anyForm && len(x.anyOf) == 0 {
 			ok = false
 		}
 	})

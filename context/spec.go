@@ -21,6 +21,8 @@ type Spec[D any] struct {
 	Allow    []Answer                 // what may be answered; required
 	Hidden   []Hidden                 // facts that a guard of an allowed event reads and that are not shown
 	Budget   int                      // bytes of each rendering; 0: [DefaultBudget]
+	Tokens   int                      // tokens of each rendering, counted by Count; 0: not counted
+	Count    func(string) int         // a model's own counter; pure
 	Drop     []string                 // labels of fields, facts and undone lines that may go when over budget, first to last
 	Zone     *time.Location           // dates are shown in it; nil: UTC
 	Words    *Words                   // the language of the texts above; nil: [English]
