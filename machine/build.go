@@ -18,7 +18,7 @@ import (
 func (b *Builder[D]) Build() (*Machine[D], error) {
 	c := b.c
 	for _, e := range c.edges {
-		e.name = e.title()
+		e.name, e.judges = e.title(), e.judgeNames()
 	}
 	c.index()
 	c.lint()
@@ -227,13 +227,15 @@ func (c *core) lintStates() {
 			c.fault("dead_end", c.place, "state "+string(s)+" has no way out", "declare it Final, or add an edge")
 		}
 	}
-	for s, w := range c.waits {
+	for _, s := range sorted(c.waits) {
+		w := c.waits[s]
 		if w.party == "" {
 			c.fault("waits_for_nobody", w.place, "waiting state "+string(s)+" names no party", "name one")
 		}
 		c.lintTimer(s, timer{w.event, w.after, w.place}, "waiting state ")
 	}
-	for s, ts := range c.timers {
+	for _, s := range sorted(c.timers) {
+		ts := c.timers[s]
 		for _, t := range ts {
 			c.lintTimer(s, t, "timed state ")
 		}
@@ -295,9 +297,8 @@ func (c *core) lintGround(e *edge) {
 			continue
 		}
 		about := f.Info().About
-		_, inPayload := e.event.subjects[about]
-		_, inData := c.subjects[about]
-		if about != "" && !inPayload && !inData && (e.when == nil || e.when.About != about) {
+		named := e.event.subjects.names(about) || c.subjects.names(about) || e.when != nil && e.when.About == about
+		if about != "" && !named {
 			c.fault("about_nothing", e.place, fmt.Sprintf("%s looks at %s, which is about %q, and neither %v nor the data names one",
 				e.name, f.Info().Name, about, e.event.Payload), `tag a field about:"`+about+`"`)
 		}

@@ -13,6 +13,9 @@ import (
 // ErrStored is wrapped by errors about stored bytes that do not fit the definition.
 var ErrStored = errors.New("stored task does not fit the definition")
 
+// ErrTooLarge is wrapped by errors about a snapshot or an entry that is past its limit: [MaxSnapshot], [MaxEntry].
+var ErrTooLarge = errors.New("too large to be stored")
+
 // storedSnapshot is a snapshot as it is stored: instants in microseconds, values as their own JSON.
 type storedSnapshot struct {
 	Task       string         `json:"task_id"`
@@ -76,6 +79,7 @@ type storedIntent struct {
 	Args      any          `json:"args"`
 	Status    IntentStatus `json:"status"`
 	Since     uint64       `json:"since"`
+	Settled   uint64       `json:"settled,omitempty"`
 	At        int64        `json:"at"`
 }
 
@@ -84,7 +88,11 @@ type storedTimer struct {
 	Due   int64  `json:"due"`
 }
 
-// Encode appends the snapshot as it is stored: canonical JSON, equal bytes for equal snapshots.
+// around is how much deeper than a value of its own a value stands in a stored snapshot or entry.
+const around = 3
+
+// Encode appends the snapshot as it is stored: canonical JSON, equal bytes for equal snapshots. One of more than
+// [MaxSnapshot] bytes is an error that wraps [ErrTooLarge].
 func (m *Machine[D]) Encode(dst []byte, s Snapshot[D]) ([]byte, error) {
 	w := storedSnapshot{
 		Task: s.Task, Machine: s.Machine, Definition: s.Definition, Digest: s.Digest, Version: s.Version, State: s.State,
@@ -104,12 +112,15 @@ func (m *Machine[D]) Encode(dst []byte, s Snapshot[D]) ([]byte, error) {
 			o.OpenedAt.UnixMicro(), o.Expires.UnixMicro(), o.Effects, o.Stands})
 	}
 	for _, i := range s.Intents {
-		w.Intents = append(w.Intents, storedIntent{i.Effect, i.Key, i.Operation, i.Args, i.Status, i.Since, i.At.UnixMicro()})
+		w.Intents = append(w.Intents, storedIntent{i.Effect, i.Key, i.Operation, i.Args, i.Status, i.Since, i.Settled, i.At.UnixMicro()})
 	}
 	for _, t := range s.Timers {
 		w.Timers = append(w.Timers, storedTimer{t.Event, t.Due.UnixMicro()})
 	}
-	out, err := canon.Append(dst, &w)
+	out, err := canon.AppendDeep(dst, &w, around)
+	if err == nil && len(out)-len(dst) > MaxSnapshot {
+		err = fmt.Errorf("%w: snapshot of %d bytes, at most %d", ErrTooLarge, len(out)-len(dst), MaxSnapshot)
+	}
 	if err != nil {
 		return dst, fmt.Errorf("task %s, version %d: %w", s.Task, s.Version, err)
 	}
@@ -143,28 +154,51 @@ type readIntent struct {
 // Decode reads a stored snapshot. Errors wrap [ErrStored]: another machine, version or digest of the definition, a state or
 // name that the definition does not know, or bytes that are not a snapshot.
 func (m *Machine[D]) Decode(raw []byte) (Snapshot[D], error) {
-	var none Snapshot[D]
-	var r readSnapshot
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return none, fmt.Errorf("%w: %w", ErrStored, err)
-	}
-	c := m.c
-	switch {
-	case r.Machine != c.name || r.Definition != c.version || r.Digest != c.digest:
-		return none, fmt.Errorf("task %s is of machine %s, version %d, digest %s; the definition is %s, %d, %s: %w",
-			r.Task, r.Machine, r.Definition, r.Digest, c.name, c.version, c.digest, ErrStored)
-	case !c.engine.Knows(string(r.State)):
-		return none, fmt.Errorf("task %s is in state %q, which machine %s does not declare: %w", r.Task, r.State, c.name, ErrStored)
-	}
-	s, err := c.read(r)
+	s, err := m.c.decodeSnapshot(raw)
 	if err != nil {
-		return none, fmt.Errorf("task %s, version %d: %w: %w", r.Task, r.Version, ErrStored, err)
+		return Snapshot[D]{}, err
 	}
 	d, ok := s.Data.(D)
 	if !ok {
-		return none, fmt.Errorf("task %s, version %d: data is %T: %w", r.Task, r.Version, s.Data, ErrStored)
+		return Snapshot[D]{}, fmt.Errorf("task %s, version %d: data is %T: %w", s.Task, s.Version, s.Data, ErrStored)
 	}
 	return Snapshot[D]{s.Head, d}, nil
+}
+
+func (c *core) decodeSnapshot(raw []byte) (Snapshot[any], error) {
+	var r readSnapshot
+	if err := canon.Decode(raw, &r, canon.Limits{Size: MaxSnapshot, Depth: canon.DefaultDepth + around}); err != nil {
+		// The shape may be another definition's: say so, if so much can be read.
+		var head struct {
+			Task       string `json:"task_id"`
+			Machine    string `json:"machine"`
+			Definition int    `json:"definition"`
+			Digest     string `json:"digest"`
+		}
+		if json.Unmarshal(raw, &head) == nil && head.Machine != "" {
+			r.Task, r.Machine, r.Definition, r.Digest = head.Task, head.Machine, head.Definition, head.Digest
+			if other := c.otherDefinition(r); other != nil {
+				return Snapshot[any]{}, other
+			}
+		}
+		return Snapshot[any]{}, fmt.Errorf("%w: %w", ErrStored, err)
+	}
+	if err := c.otherDefinition(r); err != nil {
+		return Snapshot[any]{}, err
+	}
+	s, err := c.read(r)
+	if err != nil {
+		return Snapshot[any]{}, fmt.Errorf("task %s, version %d: %w: %w", r.Task, r.Version, ErrStored, err)
+	}
+	return s, nil
+}
+
+func (c *core) otherDefinition(r readSnapshot) error {
+	if r.Machine == c.name && r.Definition == c.version && r.Digest == c.digest {
+		return nil
+	}
+	return fmt.Errorf("task %s is of machine %s, version %d, digest %s; the definition is %s, %d, %s: %w",
+		r.Task, r.Machine, r.Definition, r.Digest, c.name, c.version, c.digest, ErrStored)
 }
 
 func (c *core) read(r readSnapshot) (Snapshot[any], error) {
@@ -173,6 +207,12 @@ func (c *core) read(r readSnapshot) (Snapshot[any], error) {
 		Entered: instant(r.Entered), Owner: r.Owner, Created: instant(r.Created), Operations: r.Operations,
 		UpdatedAt: instant(r.UpdatedAt), UpdatedBy: r.UpdatedBy, BasedOn: r.BasedOn,
 	}}
+	switch {
+	case CheckTaskID(r.Task) != nil || r.Version == 0:
+		return s, fmt.Errorf("task id %.160q at version %d", r.Task, r.Version)
+	case !c.engine.Knows(string(r.State)):
+		return s, fmt.Errorf("the machine declares no state %q", r.State)
+	}
 	if w := r.Waiting; w != nil {
 		s.Waiting = &Waiting{w.For, instant(w.Since), instant(w.Until)}
 	}
@@ -197,10 +237,13 @@ func (c *core) read(r readSnapshot) (Snapshot[any], error) {
 
 func (c *core) readFacts(s *Snapshot[any], facts []readFact) error {
 	entries := make([]guard.Entry, 0, len(facts))
-	for _, f := range facts {
+	for i, f := range facts {
 		info := c.facts[f.Fact]
-		if info == nil {
+		switch {
+		case info == nil:
 			return fmt.Errorf("it holds the undeclared fact %q", f.Fact)
+		case i > 0 && (f.Fact < facts[i-1].Fact || f.Fact == facts[i-1].Fact && f.Subject <= facts[i-1].Subject):
+			return fmt.Errorf("fact %s(%s) is out of order", f.Fact, f.Subject)
 		}
 		e := guard.Entry{Key: guard.Key{Fact: f.Fact, Subject: f.Subject}, Source: f.Source, Ref: f.Ref, At: instant(f.At),
 			Seen: instant(f.Seen), Seq: f.Seq, BasedOn: f.BasedOn, Disputed: f.Disputed}
@@ -213,7 +256,7 @@ func (c *core) readFacts(s *Snapshot[any], facts []readFact) error {
 		}
 		entries = append(entries, e)
 	}
-	s.Facts = guard.FactsOf(entries).Bound(c.subjects.of(s.Data))
+	s.Facts = guard.FactsOf(entries).Bound(c.bound(s.Task, s.Data))
 	return nil
 }
 
@@ -236,14 +279,17 @@ func (c *core) readOffers(s *Snapshot[any], offers []readOffer) error {
 func (c *core) readIntents(s *Snapshot[any], intents []readIntent) error {
 	for _, i := range intents {
 		info := c.effects[i.Effect]
-		if info == nil {
+		switch {
+		case info == nil:
 			return fmt.Errorf("it intends the undeclared effect %q", i.Effect)
+		case i.Status != Intended && i.Status != Confirmed && i.Status != Failed:
+			return fmt.Errorf("effect %s has the unknown status %q", i.Key, i.Status)
 		}
 		args, err := info.decodeStored(i.Args)
 		if err != nil {
 			return fmt.Errorf("effect %s: %w", i.Key, err)
 		}
-		s.Intents = append(s.Intents, Intent{i.Effect, i.Key, i.Operation, args, i.Status, i.Since, instant(i.At)})
+		s.Intents = append(s.Intents, Intent{i.Effect, i.Key, i.Operation, args, i.Status, i.Since, i.Settled, instant(i.At)})
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (a *attempt) stillStands(j *judged, o *OpenOffer) guard.Verdict {
 	if !a.in.Now.Before(o.Expires) {
 		return guard.Deny(CodeOfferExpired, "the offer has run out")
 	}
-	if k := changed(o, a.facts); k != nil {
+	if k := a.changed(o); k != nil {
 		return guard.Deny(CodeOfferVoid, k.String()+" has changed since the offer was made")
 	}
 	if j.verdict.Unknown() {
@@ -73,15 +73,23 @@ func (a *attempt) stillStands(j *judged, o *OpenOffer) guard.Verdict {
 		if o.Effects[i] != (Draft{d.effect.Name, d.bytes}) {
 			return guard.Deny(CodeEffectsDiffer, "it would cause something else than what was offered")
 		}
+		if o.Opened < repeats(&a.s, d) {
+			return guard.Deny(CodeRepeat, "it has happened since it was offered")
+		}
 	}
 	return guard.Allow()
 }
 
-// changed is the first fact that an offer stands on and that has another value now. One that is only unknown or old does
-// not void an offer: the guards ask for it again.
-func changed(o *OpenOffer, facts guard.Facts) *guard.Key {
-	for _, st := range o.Stands {
-		e, ok := facts.Entry(st.Key)
+// changed is the first fact that an offer stands on and to which this step gives another value. An open offer stood at
+// the version before, so only news can change that. A fact that is only unknown or old does not void an offer: the
+// guards ask for it again.
+func (a *attempt) changed(o *OpenOffer) *guard.Key {
+	for i := range o.Stands {
+		st := &o.Stands[i]
+		if !a.isNews(st.Key) {
+			continue
+		}
+		e, ok := a.facts.Entry(st.Key)
 		if !ok || e.Disputed {
 			continue
 		}
@@ -90,4 +98,13 @@ func changed(o *OpenOffer, facts guard.Facts) *guard.Key {
 		}
 	}
 	return nil
+}
+
+func (a *attempt) isNews(k guard.Key) bool {
+	for i, m := range a.merged {
+		if m == guard.News && a.evidence[i].Entry().Key == k {
+			return true
+		}
+	}
+	return false
 }

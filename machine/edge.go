@@ -12,6 +12,7 @@ import (
 type edge struct {
 	index   int
 	name    string
+	judges  []string // what has to allow it, by name
 	place   string
 	event   *EventInfo
 	from    []State
@@ -48,6 +49,24 @@ func (e *edge) title() string {
 		event = e.event.Name
 	}
 	return fmt.Sprintf("%s: %s -> %s", event, strings.Join(from, ","), to)
+}
+
+// judgeNames are the names of all that has to allow the edge, in the order in which it is judged.
+func (e *edge) judgeNames() []string {
+	var names []string
+	if e.event != nil && e.event.isSettling() {
+		names = append(names, "settle")
+	}
+	for _, g := range e.guards {
+		names = append(names, g.Name())
+	}
+	for _, k := range e.checks {
+		names = append(names, k.name)
+	}
+	if e.confirm != nil {
+		names = append(names, "confirm")
+	}
+	return names
 }
 
 // target is the state that the edge leads to from a state.

@@ -3,7 +3,9 @@ package machine
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pawlgo/pawl/guard"
 )
@@ -104,12 +106,12 @@ func (e Effect[E, R]) Idle() guard.Guard {
 
 // Confirm is the controller's proposal that ends an intent with its receipt.
 func (i *EffectInfo) Confirm(key string) Proposal {
-	return Proposal{event: i.confirmed, payload: Settled{Key: key}, actor: guard.Worker}
+	return Proposal{event: i.confirmed, payload: Settled{Key: key}, actor: guard.Worker, checked: true}
 }
 
-// Fail is the controller's proposal that ends an intent that surely did not happen.
+// Fail is the controller's proposal that ends an intent that surely did not happen. The reason is cut to [MaxReason].
 func (i *EffectInfo) Fail(key, reason string) Proposal {
-	return Proposal{event: i.failed, payload: Settled{key, clip(reason, 512)}, actor: guard.Worker}
+	return Proposal{event: i.failed, payload: Settled{key, clip(reason, MaxReason)}, actor: guard.Worker, checked: true}
 }
 
 // IntentStatus says how far an effect has come in the task's own record. What a worker did meanwhile, sent or unknown,
@@ -130,7 +132,8 @@ type Intent struct {
 	Operation uint64       `json:"operation"`
 	Args      any          `json:"args"`
 	Status    IntentStatus `json:"status"`
-	Since     uint64       `json:"since"` // the version that intended it
+	Since     uint64       `json:"since"`             // the version that intended it
+	Settled   uint64       `json:"settled,omitempty"` // the version that settled it
 	At        time.Time    `json:"at"`
 }
 
@@ -178,9 +181,14 @@ func ClassOf(err error) Class {
 	return ClassUncertain
 }
 
+// clip cuts a text to at most n bytes of whole characters, and drops what is no UTF-8.
 func clip(s string, n int) string {
+	s = strings.ToValidUTF8(s, "")
 	if len(s) <= n {
 		return s
+	}
+	for !utf8.RuneStart(s[n]) {
+		n--
 	}
 	return s[:n]
 }

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -18,7 +19,7 @@ type Entry struct {
 	Edge        string          `json:"edge,omitempty"`
 	From        State           `json:"from,omitempty"`
 	To          State           `json:"to"`
-	Payload     json.RawMessage `json:"payload,omitempty"`
+	Payload     json.RawMessage `json:"payload,omitempty" canon:"verbatim"`
 	Actor       guard.Actor     `json:"actor"`
 	Principal   string          `json:"principal,omitempty"`
 	Key         string          `json:"key,omitempty"`
@@ -32,8 +33,9 @@ type Entry struct {
 	Ground      []Ground        `json:"ground,omitempty"`
 	Guards      []string        `json:"guards,omitempty"` // all of them allowed it
 	Voided      []Voided        `json:"voided,omitempty"`
-	Broken      []string        `json:"broken,omitempty"` // invariants that evidence of what has happened broke
-	Returned    json.RawMessage `json:"returned,omitempty"`
+	Broken      []string        `json:"broken,omitempty"`  // invariants that evidence of what has happened broke
+	Blocked     []Finding       `json:"blocked,omitempty"` // why an edge that the evidence drives was not taken
+	Returned    json.RawMessage `json:"returned,omitempty" canon:"verbatim"`
 
 	window Window
 }
@@ -42,7 +44,7 @@ type Entry struct {
 type Exhibit struct {
 	Fact    string          `json:"fact"`
 	Subject string          `json:"subject"`
-	Value   json.RawMessage `json:"value"`
+	Value   json.RawMessage `json:"value" canon:"verbatim"`
 	Source  string          `json:"authority"`
 	Ref     string          `json:"ref,omitempty"`
 	At      int64           `json:"at"`
@@ -80,7 +82,7 @@ func (a *attempt) entry(next Snapshot[any], j *judged, voided []Voided, out Outc
 		return e
 	}
 	e.Actor, e.Key, e.View, e.Written = a.p.actor, a.p.key, a.p.shown, a.p.revision
-	e.Guards = j.guards
+	e.Guards = j.edge.judges
 	if a.payload == nil {
 		a.payload, _ = canon.Append(nil, j.payload)
 	}
@@ -117,17 +119,28 @@ func (a *attempt) exhibits() []Exhibit {
 	out := make([]Exhibit, 0, len(a.evidence))
 	for i, ev := range a.evidence {
 		e := ev.Entry()
-		value, err := canon.Append(nil, e.Value)
-		if err != nil {
-			value = []byte("null")
-		}
-		out = append(out, Exhibit{e.Key.Fact, e.Key.Subject, value, e.Source, e.Ref, e.At.UnixMicro(), e.Seen.UnixMicro(), a.merged[i]})
+		out = append(out, Exhibit{e.Key.Fact, e.Key.Subject, ev.Raw(), e.Source, e.Ref, e.At.UnixMicro(), e.Seen.UnixMicro(), a.merged[i]})
 	}
 	return out
 }
 
-// Encode is the entry as it is stored.
-func (e *Entry) Encode() ([]byte, error) { return canon.Append(make([]byte, 0, 1024), e) }
+// Append appends the entry as it is stored. One of more than [MaxEntry] bytes is an error that wraps [ErrTooLarge].
+func (e *Entry) Append(dst []byte) ([]byte, error) {
+	out, err := canon.AppendDeep(dst, e, around)
+	if err == nil && len(out)-len(dst) > MaxEntry {
+		err = fmt.Errorf("%w: entry of %d bytes, at most %d", ErrTooLarge, len(out)-len(dst), MaxEntry)
+	}
+	if err != nil {
+		return dst, fmt.Errorf("history entry of version %d: %w", e.Version, err)
+	}
+	return out, nil
+}
 
-// DecodeEntry reads a stored entry.
-func DecodeEntry(raw []byte) (Entry, error) { return guard.DecodeStored[Entry](raw) }
+// DecodeEntry reads a stored entry; errors wrap [ErrStored].
+func DecodeEntry(raw []byte) (Entry, error) {
+	var e Entry
+	if err := canon.Decode(raw, &e, canon.Limits{Size: MaxEntry, Depth: canon.DefaultDepth + around}); err != nil {
+		return Entry{}, fmt.Errorf("%w: history entry: %w", ErrStored, err)
+	}
+	return e, nil
+}

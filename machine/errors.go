@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Sentinels for the outcomes that are no commit; errors of [Outcome.Err] wrap one of them.
+// Sentinels for the outcomes that are no commit; each error of [Outcome.Err] wraps one of them.
 var (
-	ErrRefused       = errors.New("refused")
-	ErrAsk           = errors.New("a person must be asked")
-	ErrNeedsEvidence = errors.New("needs evidence")
-	ErrConflict      = errors.New("conflict")
-	ErrUnchanged     = errors.New("nothing new")
+	ErrRefused       = errors.New("refused")                // the outcome was Refused
+	ErrAsk           = errors.New("a person must be asked") // the outcome was Ask
+	ErrNeedsEvidence = errors.New("needs evidence")         // the outcome was NeedsEvidence
+	ErrConflict      = errors.New("conflict")               // the outcome was Conflict
+	ErrUnchanged     = errors.New("nothing new")            // the outcome was Unchanged
 )
 
 // NotCommittedError is an outcome that is no commit, for callers who treat that as a failure.

@@ -18,6 +18,7 @@ type EventInfo struct {
 
 	decode       func([]byte) (any, error)
 	decodeStored func([]byte) (any, error)
+	clone        func(any) any
 	subjects     subjectFields
 }
 
@@ -44,7 +45,7 @@ func Narrowing() EventOption { return func(i *EventInfo) { i.Narrows = true } }
 // strings, of P with the tag about:"KIND" name the subjects of the facts that guards read.
 func NewEvent[P any](name string, opts ...EventOption) Event[P] {
 	t := reflect.TypeFor[P]()
-	i := &EventInfo{Name: name, Payload: t, subjects: findSubjects(t)}
+	i := &EventInfo{Name: name, Payload: t, subjects: findSubjects(t), clone: cloner[P](t)}
 	i.decode = func(raw []byte) (any, error) { return guard.Decode[P](raw) }
 	i.decodeStored = func(raw []byte) (any, error) { return guard.DecodeStored[P](raw) }
 	for _, o := range opts {
@@ -81,3 +82,6 @@ type Changed[T any] struct {
 	Subject string `json:"subject"`
 	Is      T      `json:"is"`
 }
+
+// about is the subject of the evidence.
+func (c Changed[T]) about() string { return c.Subject }

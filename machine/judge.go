@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -14,13 +15,12 @@ var noneType = reflect.TypeFor[None]()
 // judged is an edge with what its guards said.
 type judged struct {
 	edge     *edge
-	scene    *guard.Scene
+	scene    *guard.Scene // nil when the payload is about another subject
 	payload  any
 	findings []Finding
 	verdict  guard.Verdict
 	drafts   []draft // effects that it would cause
 	offer    string  // the offer that it uses up
-	guards   []string
 }
 
 // draft is an effect on its way to become an intent.
@@ -31,13 +31,25 @@ type draft struct {
 }
 
 func (j *judged) add(name string, v guard.Verdict) {
-	if j.guards = append(j.guards, name); !v.Allowed() {
-		j.findings = append(j.findings, Finding{j.edge.name, name, v.Code(), v.Text(), v.Missing(), v.Details()})
+	if v.Allowed() {
+		return
 	}
+	j.findings = append(j.findings, Finding{j.edge.name, name, v.Code(), v.Text(), v.Missing(), v.Details()})
 	j.verdict = guard.Both(j.verdict, v)
 }
 
 func (j *judged) deny(name, code, text string) { j.add(name, guard.Deny(code, text)) }
+
+// run computes an output. What it is made of must be known.
+func (j *judged) run(o output, data any) (made []any, v guard.Verdict) {
+	defer func() {
+		if p := recover(); p != nil {
+			made, v = nil, guard.Deny(CodeEdgeFault, fmt.Sprintf("an output panicked: %.200v", p))
+		}
+	}()
+	v = guard.Grounded(j.scene, func() { made = o.run(j.scene, data, j.payload) })
+	return made, v
+}
 
 // judge runs everything that may refuse an edge before it is taken.
 func (a *attempt) judge(e *edge) *judged {
@@ -67,16 +79,27 @@ func (a *attempt) judge(e *edge) *judged {
 // begin makes the scene of an edge; a subject that differs denies.
 func (a *attempt) begin(e *edge, s *Snapshot[any], payload any, fresh []guard.AnyFact) *judged {
 	j := &judged{edge: e, payload: payload, verdict: guard.Allow()}
-	subjects, err := a.c.about(s, e.event, payload)
+	subjects, err := a.c.about(e, s, payload)
 	if err != nil {
 		j.deny("", CodeOtherSubject, err.Error())
 		return j
 	}
+	settled := settledKey(e.event, payload)
 	j.scene = guard.NewScene(guard.SceneSpec{
 		Task: s.Task, Now: a.in.Now, Received: a.in.Received, Actor: a.p.actor, Principal: a.in.Principal,
-		Facts: a.facts, Subjects: subjects, Fresh: fresh, Unsettled: s.unsettled,
+		Facts: a.facts, Subjects: subjects, Fresh: fresh, Unsettled: func(effect string) int { return s.unsettled(effect, settled) },
 	})
 	return j
+}
+
+// about are the subjects that payload and data name; of an edge that evidence drives, also what the evidence is about.
+func (c *core) about(e *edge, s *Snapshot[any], payload any) (guard.Subjects, error) {
+	subjects, err := e.event.subjects.narrow(c.ground(s), payload)
+	if n, ok := payload.(interface{ about() string }); ok && err == nil && e.when.About != "" && len(subjects[e.when.About]) == 0 {
+		subjects = maps.Clone(subjects)
+		subjects[e.when.About] = []string{n.about()}
+	}
+	return subjects, err
 }
 
 func (a *attempt) guards(j *judged, s *Snapshot[any]) {
@@ -95,47 +118,23 @@ func orNobody(a guard.Actor) string {
 	return string(a)
 }
 
+// mayPropose judges the actor, and that somebody is signed in.
 func (a *attempt) mayPropose(e *edge) bool {
 	switch a.p.actor {
 	case guard.Timer:
 		return a.c.timed[e.event]
 	case guard.Worker:
 		return e.event.isSettling()
-	}
-	return slices.Contains(e.actors, a.p.actor)
-}
-
-// about are the subjects that payload and data name. If both name one of a kind, they must agree.
-func (c *core) about(s *Snapshot[any], ev *EventInfo, payload any) (guard.Subjects, error) {
-	subjects := c.subjects.of(s.Data)
-	named := ev.subjects.of(payload)
-	if len(named) == 0 {
-		return subjects, nil
-	}
-	if subjects == nil {
-		return named, nil
-	}
-	for kind, ids := range named {
-		mine, both := subjects[kind]
-		for _, id := range ids {
-			if both && !slices.Contains(mine, id) {
-				return nil, fmt.Errorf("the payload is about %s %s, the task about %v", kind, id, mine)
-			}
-		}
-		if len(ids) > 0 || !both {
-			subjects[kind] = ids
+	case guard.Operator:
+		if !a.in.Principal.Has(guard.OperatorRole) {
+			return false
 		}
 	}
-	return subjects, nil
+	return a.in.Principal.ID != "" && slices.Contains(e.actors, a.p.actor)
 }
 
 // draft computes the effects that the edge would cause.
 func (a *attempt) draft(j *judged, s *Snapshot[any]) {
-	defer func() {
-		if p := recover(); p != nil {
-			j.deny("", CodeEdgeFault, fmt.Sprintf("an output panicked: %.200v", p))
-		}
-	}()
 	if j.verdict.Unknown() {
 		return // its case would show zero values where facts are unknown
 	}
@@ -143,10 +142,21 @@ func (a *attempt) draft(j *judged, s *Snapshot[any]) {
 		if o.kind != emits {
 			continue
 		}
-		for _, args := range o.run(j.scene, s.Data, j.payload) {
+		made, v := j.run(o, s.Data)
+		if j.add(o.effect.Name, v); !v.Allowed() {
+			return
+		}
+		if len(j.drafts)+len(made) > MaxEffects {
+			j.deny("", CodeTooMany, fmt.Sprintf("more than %d effects in one commit", MaxEffects))
+			return
+		}
+		for _, args := range made {
 			b, err := canon.Append(nil, args)
+			if err == nil && len(b) > MaxArgs {
+				err = fmt.Errorf("arguments of %d bytes, at most %d", len(b), MaxArgs)
+			}
 			if err != nil {
-				j.deny("", CodeForm, o.effect.Name+": "+err.Error())
+				j.deny(o.effect.Name, CodeForm, err.Error())
 				return
 			}
 			j.drafts = append(j.drafts, draft{o.effect, args, string(b)})
@@ -158,22 +168,36 @@ func (a *attempt) draft(j *judged, s *Snapshot[any]) {
 // admit refuses effects beside an unsettled one: the number of an operation rises only when the one before it has an
 // outcome.
 func (a *attempt) admit(j *judged, s *Snapshot[any]) {
-	if len(j.drafts) > MaxEffects {
-		j.deny("", CodeTooMany, fmt.Sprintf("%d effects in one commit, at most %d", len(j.drafts), MaxEffects))
-		return
-	}
 	for i, d := range j.drafts {
-		if s.unsettled(d.effect.Name) > 0 {
+		if j.scene.Unsettled(d.effect.Name) > 0 {
 			j.deny(d.effect.Name+"_idle", CodeUnderWay, "an earlier "+d.effect.Name+" has no outcome yet")
 			return
 		}
 		for _, o := range j.drafts[:i] {
 			if o.effect == d.effect && o.bytes == d.bytes {
-				j.deny("", CodeDuplicate, "the same "+d.effect.Name+" twice in one commit")
+				j.deny(d.effect.Name, CodeDuplicate, "the same "+d.effect.Name+" twice in one commit")
 				return
 			}
 		}
+		if j.edge.confirm == nil && repeats(s, d) > 0 {
+			j.deny(d.effect.Name, CodeRepeat, "it has happened already; to do the same again needs a confirmation of its own")
+			return
+		}
 	}
+}
+
+// repeats is the version that settled the last effect of the kind, when that was this very one; else 0.
+func repeats(s *Snapshot[any], d draft) uint64 {
+	for i := range s.Intents {
+		in := &s.Intents[i]
+		if in.Effect != d.effect.Name || in.Status != Confirmed {
+			continue
+		}
+		if b, err := canon.Append(nil, in.Args); err == nil && string(b) == d.bytes {
+			return in.Settled
+		}
+	}
+	return 0
 }
 
 // isDue holds when a timer of the event has come due in this stay.
@@ -190,29 +214,40 @@ func (i *EventInfo) isSettling() bool { return i.internal && i.Payload == settle
 
 var settledType = reflect.TypeFor[Settled]()
 
-// settles judges the end of an intent: it exists and is unsettled, and a good end has its receipt.
+// settledKey is the intent that an effect's own event ends, "" for other events.
+func settledKey(ev *EventInfo, payload any) string {
+	if s, ok := payload.(Settled); ok && ev.isSettling() {
+		return s.Key
+	}
+	return ""
+}
+
+// settles judges the end of an intent: it exists and is unsettled, a good end has its receipt, and a bad one has none.
 func (a *attempt) settles(j *judged) guard.Verdict {
-	key := j.payload.(Settled).Key
+	key := settledKey(j.edge.event, j.payload)
 	intent, ok := a.s.Intent(key)
 	if !ok || !intent.Unsettled() {
 		return guard.Deny(CodeNoIntent, "there is no unsettled intent under this key")
 	}
 	info := a.c.effects[intent.Effect]
-	switch j.edge.event {
-	case info.failed:
-		return guard.Allow()
-	case info.confirmed:
-	default:
+	if j.edge.event != info.failed && j.edge.event != info.confirmed {
 		return guard.Deny(CodeNoIntent, "the intent is of another effect")
 	}
-	receipt, known := j.scene.Record(guard.Key{Fact: info.Receipt.Name, Subject: key})
-	if !known {
-		return guard.Missing(guard.Key{Fact: info.Receipt.Name, Subject: key})
-	}
-	if info.match == nil {
+	receipt := guard.Key{Fact: info.Receipt.Name, Subject: key}
+	if j.edge.event == info.failed {
+		if _, recorded := a.facts.Entry(receipt); recorded {
+			return guard.Deny(CodeHappened, "there is a receipt: it did not fail")
+		}
 		return guard.Allow()
 	}
-	if err := matches(info, intent.Args, receipt.Value); err != nil {
+	entry, known := j.scene.Record(receipt)
+	switch {
+	case !known:
+		return guard.Missing(receipt)
+	case info.match == nil:
+		return guard.Allow()
+	}
+	if err := matches(info, intent.Args, entry.Value); err != nil {
 		return guard.Deny(CodeReceiptDiffers, err.Error())
 	}
 	return guard.Allow()

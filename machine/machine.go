@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -59,10 +60,12 @@ func (m *Machine[D]) IsFinal(s State) bool {
 
 // Due are the proposals of the timers that have come due, earliest first.
 func (m *Machine[D]) Due(s Snapshot[D], now time.Time) []Proposal {
+	timers := slices.Clone(s.Timers)
+	slices.SortStableFunc(timers, func(a, b ArmedTimer) int { return a.Due.Compare(b.Due) })
 	var out []Proposal
-	for _, t := range s.Timers {
-		if !now.Before(t.Due) {
-			out = append(out, Proposal{event: m.c.events[t.Event], payload: None{}, actor: guard.Timer, basedOn: s.Version, checked: true})
+	for _, t := range timers {
+		if ev := m.c.events[t.Event]; ev != nil && !now.Before(t.Due) {
+			out = append(out, Proposal{event: ev, payload: None{}, actor: guard.Timer, basedOn: s.Version, checked: true})
 		}
 	}
 	return out
@@ -70,7 +73,7 @@ func (m *Machine[D]) Due(s Snapshot[D], now time.Time) []Proposal {
 
 // Look is a scene of the snapshot at an instant, for views and reports: it judges ages as a guard does.
 func (m *Machine[D]) Look(s Snapshot[D], who guard.Principal, now time.Time) *guard.Scene {
-	head := &s.Head
+	erased := Snapshot[any]{s.Head, s.Data}
 	return guard.NewScene(guard.SceneSpec{Task: s.Task, Now: now, Principal: who, Facts: s.Facts,
-		Subjects: m.c.subjects.of(s.Data), Unsettled: head.unsettled})
+		Subjects: m.c.ground(&erased), Unsettled: func(effect string) int { return erased.unsettled(effect, "") }})
 }

@@ -11,27 +11,28 @@ import (
 // out (law 15): when the driven edge is refused, the evidence lands without it.
 func (a *attempt) observe() (Snapshot[any], Outcome) {
 	for _, ev := range a.evidence {
-		if !a.c.relevant(a.s, ev.Entry()) {
-			return a.refuse(Refused, Finding{Code: CodeOtherSubject, Text: fmt.Sprintf("%s is not about this task", ev.Entry().Key)})
+		if e := ev.Entry(); !a.c.relevant(&a.s, &e) {
+			return a.refuse(Refused, Finding{Code: CodeOtherSubject, Text: fmt.Sprintf("%s is not about this task", e.Key)})
 		}
 	}
-	if j := a.driven(); j != nil {
+	j, blocked := a.driven()
+	if j != nil {
 		a.p = Proposal{event: j.edge.event, payload: j.payload, actor: guard.Observer, basedOn: a.s.Version}
-		if next, out := a.take(j); out.Kind == Committed {
+		next, out := a.take(j)
+		if out.Kind == Committed {
 			return next, out
 		}
-		a.p = Proposal{}
+		a.p, a.payload, blocked = Proposal{}, nil, out.Findings
 	}
 	if !a.news() {
-		out := Outcome{Kind: Unchanged, Task: a.s.Task, Version: a.s.Version, State: a.s.State}
-		return a.s, out
+		return a.s, Outcome{Kind: Unchanged, Task: a.s.Task, Version: a.s.Version, State: a.s.State}
 	}
-	return a.land()
+	return a.land(blocked)
 }
 
 // relevant tells whether evidence is about this task: a subject that its data names, the task itself, one of its intents,
 // an open offer answered by the party it was put to, or something that was looked at before.
-func (c *core) relevant(s Snapshot[any], e guard.Entry) bool {
+func (c *core) relevant(s *Snapshot[any], e *guard.Entry) bool {
 	info := c.facts[e.Key.Fact]
 	if info == nil {
 		return false
@@ -47,7 +48,7 @@ func (c *core) relevant(s Snapshot[any], e guard.Entry) bool {
 		_, ok := s.Intent(e.Key.Subject)
 		return ok
 	}
-	if ids, named := c.subjects.of(s.Data)[info.About]; named {
+	if ids := c.ground(s)[info.About]; len(ids) > 0 {
 		return slices.Contains(ids, e.Key.Subject)
 	}
 	_, known := s.Facts.Entry(e.Key)
@@ -56,39 +57,51 @@ func (c *core) relevant(s Snapshot[any], e guard.Entry) bool {
 
 // Relevant tells whether an observation would be accepted on its own; for runtimes that pick what to commit.
 func (m *Machine[D]) Relevant(s Snapshot[D], e guard.Entry) bool {
-	return m.c.relevant(Snapshot[any]{s.Head, s.Data}, e)
+	return m.c.relevant(&Snapshot[any]{s.Head, s.Data}, &e)
 }
 
-// driven is the open edge that evidence drives from here, nil when there is none or more than one.
-func (a *attempt) driven() *judged {
+// driven is the open edge that evidence drives from here, nil when there is none. Where several facts each drive one, the
+// edge that was declared first is taken. Two edges that one fact drives drive nothing, and the findings say so.
+func (a *attempt) driven() (open *judged, blocked []Finding) {
 	edges := a.c.driven[a.s.State]
-	if edges == nil || len(a.evidence) == 0 {
-		return nil
+	if edges == nil {
+		return nil, nil
 	}
-	var open *judged
-	for i, ev := range a.evidence {
-		entry := ev.Entry()
-		if a.merged[i] != guard.News || !a.c.relevant(a.s, entry) {
+	for i := range a.evidence {
+		if a.merged[i] != guard.News {
+			continue
+		}
+		entry := a.evidence[i].Entry()
+		if len(edges[entry.Key.Fact]) == 0 || !a.c.relevant(&a.s, &entry) {
 			continue
 		}
 		for _, e := range edges[entry.Key.Fact] {
-			j := a.begin(e, &a.s, e.change(entry), e.fresh)
-			if j.scene == nil {
-				continue
+			j := a.drive(e, entry)
+			switch {
+			case j == nil:
+			case open == nil || open.edge.when != e.when && e.index < open.edge.index:
+				open = j
+			case open.edge.when == e.when && open.edge != e:
+				return nil, []Finding{{Code: CodeAmbiguous, Text: "both are open: " + open.edge.name + " and " + e.name}}
 			}
-			if a.guards(j, &a.s); !j.verdict.Allowed() {
-				continue
-			}
-			if a.draft(j, &a.s); !j.verdict.Allowed() {
-				continue
-			}
-			if open != nil && open.edge != e {
-				return nil
-			}
-			open = j
 		}
 	}
-	return open
+	return open, nil
+}
+
+// drive judges one edge that evidence drives; nil when it is not open.
+func (a *attempt) drive(e *edge, entry guard.Entry) *judged {
+	j := a.begin(e, &a.s, e.change(entry), e.fresh)
+	if j.scene == nil {
+		return nil
+	}
+	if a.guards(j, &a.s); !j.verdict.Allowed() {
+		return nil
+	}
+	if a.draft(j, &a.s); !j.verdict.Allowed() {
+		return nil
+	}
+	return j
 }
 
 // news tells whether the evidence is worth a version. A pushed observation that only renews is: its order mark must not be
@@ -96,6 +109,9 @@ func (a *attempt) driven() *judged {
 // be too old, so that asking does not make others conflict.
 func (a *attempt) news() bool {
 	for i, ev := range a.evidence {
+		if ev.Fact().Volatile {
+			continue // it is kept by the commit that uses it, or not at all
+		}
 		switch a.merged[i] {
 		case guard.News, guard.Dispute:
 			return true
@@ -111,13 +127,13 @@ func (a *attempt) news() bool {
 }
 
 // land makes the version that only holds the evidence.
-func (a *attempt) land() (Snapshot[any], Outcome) {
+func (a *attempt) land(blocked []Finding) (Snapshot[any], Outcome) {
 	next := a.s
 	a.stamp(&next, string(guard.Observer))
-	voided := a.c.keepOffers(&next, a.s.Offers, a.facts, a.in.Now)
-	next.Facts = a.facts.Without(a.c.passing(next.Head))
+	voided := a.keepOffers(&next, a.s.Offers)
+	next.Facts = a.facts.Without(a.c.passing(&next.Head))
 	out := Outcome{Kind: Committed, Task: next.Task, Version: next.Version, State: next.State, Before: a.s.Version}
 	out.entry = a.entry(next, nil, voided, out)
-	out.entry.Broken = a.c.broken(a.s, next)
+	out.entry.Broken, out.entry.Blocked = a.c.broken(a.s, next), blocked
 	return next, out
 }

@@ -56,22 +56,28 @@ type Waiting struct {
 }
 
 // answeredBy tells whether the reply came from the party that the offer was put to.
-func (o OpenOffer) answeredBy(r guard.Reply, owner string) bool {
+func (o *OpenOffer) answeredBy(r guard.Reply, owner string) bool {
 	if o.To == TaskOwner {
 		return r.By != "" && r.By == owner
 	}
 	return guard.Principal{ID: r.By, Roles: r.Roles}.Has(string(o.To))
 }
 
-// question is the text that is put to the party: made of payload and effects, never by a model.
-func question(event string, payload any, drafts []Draft, args []any, until time.Time) string {
+// question is the text that is put to the party: made of payload and effects, never by a model. It fails when a value
+// cannot be written.
+func question(o *OpenOffer, drafts []draft) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a String method panicked: %.200v", p)
+		}
+	}()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s)", words(event), plain(payload))
-	for i, d := range drafts {
-		fmt.Fprintf(&b, "; this will %s (%s)", words(d.Effect), plain(args[i]))
+	fmt.Fprintf(&b, "%s (%s)", words(o.Event), plain(o.Payload))
+	for _, d := range drafts {
+		fmt.Fprintf(&b, "; this will %s (%s)", words(d.effect.Name), plain(d.args))
 	}
-	fmt.Fprintf(&b, ". Answer yes or no, until %s.", until.UTC().Format("2006-01-02 15:04 MST"))
-	return b.String()
+	fmt.Fprintf(&b, ". Answer yes or no, until %s.", o.Expires.UTC().Format("2006-01-02 15:04 MST"))
+	return b.String(), nil
 }
 
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }

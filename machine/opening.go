@@ -2,11 +2,8 @@ package machine
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"time"
 
-	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/internal/canon"
 )
 
@@ -25,20 +22,20 @@ func (a *attempt) voidOffers(j *judged, next *Snapshot[any]) []Voided {
 		next.Offers = nil
 		return voided
 	}
-	return append(voided, a.c.keepOffers(next, rest, a.facts, a.in.Now)...)
+	return append(voided, a.keepOffers(next, rest)...)
 }
 
 // keepOffers keeps the offers that still stand, and records why the others do not.
-func (c *core) keepOffers(next *Snapshot[any], open []OpenOffer, facts guard.Facts, now time.Time) []Voided {
+func (a *attempt) keepOffers(next *Snapshot[any], open []OpenOffer) []Voided {
 	var voided []Voided
 	next.Offers = nil
 	for i := range open {
 		o := &open[i]
-		if k := changed(o, facts); k != nil {
+		if k := a.changed(o); k != nil {
 			voided = append(voided, Voided{Offer: o.ID, Reason: "value_changed", Fact: k})
 			continue
 		}
-		if !now.Before(o.Expires) {
+		if !a.in.Now.Before(o.Expires) {
 			voided = append(voided, Voided{Offer: o.ID, Reason: "expired"})
 			continue
 		}
@@ -48,17 +45,19 @@ func (c *core) keepOffers(next *Snapshot[any], open []OpenOffer, facts guard.Fac
 }
 
 // open puts the edge's offers. Each is judged as if it had been confirmed; one that would be refused refuses the commit.
-func (a *attempt) open(j *judged, next *Snapshot[any], out *Outcome, voided *[]Voided) (kind Kind, findings []Finding) {
-	defer func() {
-		if p := recover(); p != nil {
-			kind, findings = Refused, []Finding{{Edge: j.edge.name, Code: CodeEdgeFault, Text: fmt.Sprintf("an offer panicked: %.200v", p)}}
-		}
-	}()
+func (a *attempt) open(j *judged, next *Snapshot[any], out *Outcome, voided *[]Voided) (Kind, []Finding) {
 	for _, o := range j.edge.outputs {
 		if o.kind != offers {
 			continue
 		}
-		for _, payload := range o.run(j.scene, next.Data, j.payload) {
+		made, v := j.run(o, next.Data)
+		if j.add(o.offer.Name, v); !v.Allowed() {
+			return hopeful(Refused, v), j.findings
+		}
+		if len(made) > MaxOffers {
+			return Refused, []Finding{{Edge: j.edge.name, Code: CodeTooMany, Text: fmt.Sprintf("%d offers, at most %d", len(made), MaxOffers)}}
+		}
+		for _, payload := range made {
 			offer, kind, findings := a.offer(o, payload, next, len(out.Offers))
 			if findings != nil {
 				return kind, findings
@@ -72,16 +71,16 @@ func (a *attempt) open(j *judged, next *Snapshot[any], out *Outcome, voided *[]V
 
 // offer judges one payload as if it were confirmed, on the snapshot as the commit would leave it.
 func (a *attempt) offer(o output, payload any, next *Snapshot[any], n int) (*OpenOffer, Kind, []Finding) {
-	b, err := canon.Append(nil, payload)
-	if err == nil {
-		err = guard.Validate(payload)
-	}
+	b, err := formed(payload, MaxProposal, false)
 	if err != nil {
-		return nil, Refused, []Finding{{Code: CodeForm, Text: o.offer.Name + ": " + err.Error()}}
+		return nil, Refused, []Finding{{Guard: o.offer.Name, Code: CodeForm, Text: err.Error()}}
 	}
 	kind := Refused
 	var findings []Finding
 	for _, i := range a.c.engine.Candidates(string(next.State), o.offer.Name) {
+		if a.c.edges[i].confirm == nil {
+			continue
+		}
 		j := a.begin(a.c.edges[i], next, payload, nil)
 		if j.scene != nil {
 			a.guards(j, next)
@@ -95,38 +94,46 @@ func (a *attempt) offer(o output, payload any, next *Snapshot[any], n int) (*Ope
 		findings, kind = append(findings, j.findings...), hopeful(kind, j.verdict)
 	}
 	if findings == nil {
-		findings = []Finding{{Code: CodeNoTransition, Text: fmt.Sprintf("%s is offered and not possible in %s", o.offer.Name, next.State)}}
+		findings = []Finding{{Guard: o.offer.Name, Code: CodeNoTransition, Text: fmt.Sprintf("%s is offered and not possible in %s", o.offer.Name, next.State)}}
 	}
 	return nil, kind, findings
 }
 
 // bind writes down all that the offer is about.
 func (a *attempt) bind(o output, j *judged, payload any, b []byte, next *Snapshot[any], n int) (*OpenOffer, Kind, []Finding) {
-	expires := a.in.Now.Add(o.expires)
-	if w := next.Waiting; w != nil && w.Until.Before(expires) {
-		expires = w.Until
+	refuse := func(code, text string) (*OpenOffer, Kind, []Finding) {
+		return nil, Refused, []Finding{{Edge: j.edge.name, Guard: o.offer.Name, Code: code, Text: text}}
 	}
 	offer := &OpenOffer{
 		ID:    fmt.Sprintf("%s/%d/%s/%d", next.Task, next.Version, o.offer.Name, n),
 		Event: o.offer.Name, Payload: payload, Digest: canon.DigestBytes(b), To: o.party,
-		Opened: next.Version, OpenedAt: a.in.Now, Expires: expires,
+		Opened: next.Version, OpenedAt: a.in.Now, Expires: a.in.Now.Add(o.expires),
 	}
-	args := make([]any, len(j.drafts))
-	for i, d := range j.drafts {
+	if w := next.Waiting; w != nil && w.Until.Before(offer.Expires) {
+		offer.Expires = w.Until
+	}
+	if old := sameOffer(next.Offers, offer); old != nil {
+		if old.Opened == offer.Opened {
+			return refuse(CodeDuplicate, "the same offer twice in one commit")
+		}
+		if old.Expires.Before(offer.Expires) {
+			offer.Expires = old.Expires
+		}
+	}
+	for _, d := range j.drafts {
 		offer.Effects = append(offer.Effects, Draft{d.effect.Name, d.bytes})
-		args[i] = d.args
 	}
 	for _, e := range j.scene.Used() {
 		digest, err := canon.Digest(e.Value)
 		if err != nil {
-			return nil, Refused, []Finding{{Code: CodeForm, Text: e.Key.String() + ": " + err.Error()}}
+			return refuse(CodeForm, e.Key.String()+": "+err.Error())
 		}
 		offer.Stands = append(offer.Stands, Stand{e.Key, digest})
 	}
-	if old := sameOffer(next.Offers, offer); old != nil && old.Expires.Before(offer.Expires) {
-		offer.Expires = old.Expires
+	var err error
+	if offer.Question, err = question(offer, j.drafts); err != nil {
+		return refuse(CodeEdgeFault, err.Error())
 	}
-	offer.Question = question(offer.Event, payload, offer.Effects, args, offer.Expires)
 	return offer, "", nil
 }
 
@@ -141,9 +148,8 @@ func sameOffer(open []OpenOffer, o *OpenOffer) *OpenOffer {
 
 // replace closes the earlier offers of the same event about the same things: only the newest can be answered (case B018).
 func (a *attempt) replace(next *Snapshot[any], offer *OpenOffer, ev *EventInfo, voided *[]Voided) {
-	about := ev.subjects.of(offer.Payload)
 	next.Offers = slices.DeleteFunc(slices.Clone(next.Offers), func(o OpenOffer) bool {
-		same := o.Event == offer.Event && o.Opened < offer.Opened && maps.EqualFunc(ev.subjects.of(o.Payload), about, slices.Equal[[]string])
+		same := o.Event == offer.Event && o.Opened < offer.Opened && ev.subjects.same(o.Payload, offer.Payload)
 		if same {
 			*voided = append(*voided, Voided{Offer: o.ID, Reason: "replaced"})
 		}

@@ -2,6 +2,8 @@ package machine
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"github.com/pawlgo/pawl/guard"
 )
@@ -43,6 +45,8 @@ const (
 	CodeNoReceipt      = "no_receipt"        // nothing proves that the effect happened
 	CodeReceiptDiffers = "receipt_differs"   // the receipt is not of what was intended
 	CodeNoIntent       = "no_intent"         // there is no unsettled intent under this key
+	CodeHappened       = "receipt_exists"    // an effect that has a receipt did not fail
+	CodeRepeat         = "repeated_effect"   // it has happened, and nobody agreed to do it once more
 	CodeNotDue         = "not_due"           // no timer of this event has come due
 	CodeUnsettled      = "unsettled"         // a final state while an effect has no outcome
 	CodeInvariant      = "invariant"         // an invariant does not hold
@@ -104,6 +108,29 @@ func (o Outcome) Code() string {
 		return ""
 	}
 	return o.Findings[0].Code
+}
+
+// String says in one line what became of it, and of a refusal why and what is permitted now.
+func (o Outcome) String() string {
+	var b strings.Builder
+	at := "at"
+	if o.Kind == Committed {
+		at = "as"
+	}
+	fmt.Fprintf(&b, "%s %s version %d, %s", o.Kind, at, o.Version, o.State)
+	for _, f := range o.Findings {
+		fmt.Fprintf(&b, "; %s", strings.Trim(strings.Join([]string{f.Guard, f.Code, f.Text}, ": "), ": "))
+	}
+	var open []string
+	for _, p := range o.Permits {
+		if p.Open {
+			open = append(open, p.Event)
+		}
+	}
+	if len(open) > 0 {
+		fmt.Fprintf(&b, "; permitted: %s", strings.Join(open, ", "))
+	}
+	return b.String()
 }
 
 // ReturnedAs reads what the edge answered.

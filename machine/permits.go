@@ -12,15 +12,22 @@ func (m *Machine[D]) Permits(s Snapshot[D], in Input) []Permit {
 }
 
 func (c *core) permits(s Snapshot[any], in Input) []Permit {
-	a := &attempt{c: c, s: s, in: in, facts: s.Facts}
+	a := &attempt{c: c, s: s, in: in}
 	a.facts, _ = s.Facts.With(in.Evidence...)
+	return a.permits()
+}
+
+func (a *attempt) permits() []Permit {
 	var out []Permit
-	for _, event := range c.engine.Events(string(s.State)) {
+	for _, event := range a.c.engine.Events(string(a.s.State)) {
 		p := Permit{Event: event}
-		for _, i := range c.engine.Candidates(string(s.State), event) {
-			if e := c.edges[i]; e.when == nil && len(e.actors) > 0 {
+		for _, i := range a.c.engine.Candidates(string(a.s.State), event) {
+			if e := a.c.edges[i]; e.when == nil && len(e.actors) > 0 {
 				a.permit(e, &p)
 			}
+		}
+		if p.Open {
+			p.Blocked = nil // another edge of the event is the way
 		}
 		if len(p.By) > 0 {
 			out = append(out, p)
@@ -63,7 +70,6 @@ func (a *attempt) permit(e *edge, p *Permit) {
 func (a *attempt) dependsOnPayload(e *edge, g guard.Guard, sc *guard.Scene) bool {
 	return slices.ContainsFunc(g.Reads(), func(f guard.AnyFact) bool {
 		about := f.Info().About
-		_, named := e.event.subjects[about]
-		return f.Subject() == "" && named && len(sc.Subjects(about)) == 0
+		return f.Subject() == "" && e.event.subjects.names(about) && len(sc.Subjects(about)) == 0
 	})
 }

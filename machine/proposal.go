@@ -1,6 +1,10 @@
 package machine
 
 import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/internal/canon"
 )
@@ -18,8 +22,22 @@ type Proposal struct {
 	revision string
 }
 
-// As says who proposes. Only the actors that are outside the controller can be said; see [guard.Actor].
-func (p Proposal) As(a guard.Actor) Proposal { p.actor = a; return p }
+// As says who proposes. Only the actors that are outside the controller can be said; see [guard.Actor]. A proposal in
+// another's name is nobody's, and is refused.
+func (p Proposal) As(a guard.Actor) Proposal {
+	if p.actor = a; !a.Outside() {
+		p.actor = ""
+	}
+	return p
+}
+
+// AsController says which of the controller's own hands proposes. For runtimes and tables; nothing from outside may get here.
+func (p Proposal) AsController(a guard.Actor) Proposal {
+	if p.actor = a; a.Outside() {
+		p.actor = ""
+	}
+	return p
+}
 
 // Keyed sets an idempotency key of at most [MaxKey] bytes, unique in the task: the same key with the same proposal gives the
 // first outcome again, whatever version either was based on. Without it a proposal is recognised only by the version
@@ -29,10 +47,10 @@ func (p Proposal) Keyed(k string) Proposal { p.key = k; return p }
 // BasedOn sets the version that the proposer had seen. Sessions and views set it.
 func (p Proposal) BasedOn(v uint64) Proposal { p.basedOn = v; return p }
 
-// Shown records the digest of the view that the proposer saw.
+// Shown records the digest of the view that the proposer saw, at most [MaxShown] bytes.
 func (p Proposal) Shown(digest string) Proposal { p.shown = digest; return p }
 
-// Written records which model and prompt wrote the proposal, for the history.
+// Written records which model and prompt wrote the proposal, for the history: at most [MaxRevision] bytes.
 func (p Proposal) Written(revision string) Proposal { p.revision = revision; return p }
 
 // Event is the event's name, "" for the zero Proposal.
@@ -58,8 +76,26 @@ func (p Proposal) Key() string { return p.key }
 // View is the digest that Shown recorded.
 func (p Proposal) View() string { return p.shown }
 
-// Narrows tells whether the event is judged on the newest version.
-func (p Proposal) Narrows() bool { return p.event != nil && (p.event.Narrows || !p.actor.Outside()) }
+// Narrows tells whether the event is judged on the newest version: it only narrows, or is the controller's own.
+func (p Proposal) Narrows() bool {
+	return p.event != nil && (p.event.Narrows || p.actor != "" && !p.actor.Outside())
+}
+
+// faults is what cannot be recorded about the proposal.
+func (p Proposal) faults(who guard.Principal) string {
+	for _, part := range []struct {
+		what, text string
+		most       int
+	}{{"key", p.key, MaxKey}, {"digest of the view", p.shown, MaxShown}, {"revision", p.revision, MaxRevision}, {"principal", who.ID, MaxPrincipal}} {
+		switch {
+		case len(part.text) > part.most:
+			return fmt.Sprintf("a %s of %d bytes, at most %d", part.what, len(part.text), part.most)
+		case !utf8.ValidString(part.text):
+			return "the " + part.what + " is not UTF-8"
+		}
+	}
+	return ""
+}
 
 // Fingerprint identifies the proposal, whoever resends it: event, payload, actor, principal and key, but not
 // the view. Two of one fingerprint on one base version are the same proposal.
@@ -73,8 +109,9 @@ func (p Proposal) Fingerprint(who guard.Principal) (string, error) {
 
 func fingerprint(p Proposal, who guard.Principal, payload []byte) string {
 	b := make([]byte, 0, len(payload)+256)
-	for _, s := range []string{p.Event(), string(p.actor), who.ID, p.key} {
-		b = append(append(b, s...), 0)
+	for _, s := range [...]string{p.Event(), string(p.actor), who.ID, p.key} {
+		b = append(strconv.AppendInt(b, int64(len(s)), 10), ':')
+		b = append(b, s...)
 	}
 	return canon.DigestBytes(append(b, payload...))
 }

@@ -58,7 +58,7 @@ func (h Head) Emitted(e AnyEffect) bool {
 
 // Settled tells whether an intent of the effect was made and none is without an outcome.
 func (h Head) Settled(e AnyEffect) bool {
-	return h.Emitted(e) && h.unsettled(e.Info().Name) == 0
+	return h.Emitted(e) && h.unsettled(e.Info().Name, "") == 0
 }
 
 // Intent finds an intent by its key.
@@ -99,10 +99,11 @@ func (h Head) operation(effect string) uint64 {
 	return 0
 }
 
-func (h Head) unsettled(effect string) int {
+// unsettled counts the intents of an effect without an outcome, but for one.
+func (h *Head) unsettled(effect, but string) int {
 	n := 0
-	for _, i := range h.Intents {
-		if i.Effect == effect && i.Unsettled() {
+	for i := range h.Intents {
+		if in := &h.Intents[i]; in.Effect == effect && in.Unsettled() && in.Key != but {
 			n++
 		}
 	}

@@ -14,7 +14,7 @@ type Input struct {
 	Proposal  Proposal // zero: only apply the evidence
 	Principal guard.Principal
 	Evidence  []guard.Evidence
-	Received  time.Time // when the proposal came in; Fresh counts from here
+	Received  time.Time // when the proposal came in, and Fresh counts from there; zero means Now
 	Now       time.Time // the store's clock
 }
 
@@ -40,30 +40,50 @@ type attempt struct {
 
 func (c *core) step(s Snapshot[any], in Input) (Snapshot[any], Outcome) {
 	in.Now, in.Received = whole(in.Now), whole(in.Received)
-	a := &attempt{c: c, s: s, in: in, p: in.Proposal, evidence: in.Evidence}
-	if len(in.Evidence) > MaxEvidence {
-		return a.refuse(Refused, Finding{Code: CodeTooMany, Text: fmt.Sprintf("%d observations, at most %d", len(in.Evidence), MaxEvidence)})
+	a := &attempt{c: c, s: s, in: in, p: in.Proposal, facts: s.Facts, evidence: in.Evidence}
+	if f := a.admits(); f != nil {
+		return a.refuse(Refused, *f)
 	}
-	if !c.engine.Knows(string(s.State)) {
-		return a.refuse(Refused, Finding{Code: CodeNoTransition, Text: fmt.Sprintf("the machine declares no state %q", s.State)})
+	var facts guard.Facts
+	if facts, a.merged = s.Facts.With(in.Evidence...); facts.Len() > MaxFacts {
+		return a.refuse(Refused, Finding{Code: CodeTooMany, Text: fmt.Sprintf("%d facts, at most %d", facts.Len(), MaxFacts)})
 	}
-	if a.facts, a.merged = s.Facts.With(in.Evidence...); a.facts.Len() > MaxFacts {
-		return a.refuse(Refused, Finding{Code: CodeTooMany, Text: fmt.Sprintf("%d facts, at most %d", a.facts.Len(), MaxFacts)})
-	}
+	a.facts = facts
 	if a.p.event == nil && len(in.Evidence) > 0 {
 		return a.observe()
 	}
 	return a.propose()
 }
 
+// admits refuses what no edge can be judged on.
+func (a *attempt) admits() *Finding {
+	if len(a.evidence) > MaxEvidence {
+		return &Finding{Code: CodeTooMany, Text: fmt.Sprintf("%d observations, at most %d", len(a.evidence), MaxEvidence)}
+	}
+	if !a.c.engine.Knows(string(a.s.State)) {
+		return &Finding{Code: CodeNoTransition, Text: fmt.Sprintf("the machine declares no state %q", a.s.State)}
+	}
+	for _, ev := range a.evidence {
+		if info := ev.Fact(); info == nil || a.c.facts[info.Name] != info {
+			return &Finding{Code: CodeNotEvidence, Text: "the evidence is of no fact of this machine"}
+		}
+	}
+	return nil
+}
+
 // whole is the instant in microseconds, as it will be stored.
-func whole(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+func whole(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC().Truncate(time.Microsecond)
+}
 
 func (a *attempt) propose() (Snapshot[any], Outcome) {
 	if kind, f := a.form(); f != nil {
 		return a.refuse(kind, *f)
 	}
-	if a.driven() != nil {
+	if j, _ := a.driven(); j != nil {
 		return a.refuse(Refused, Finding{Code: CodeMovesFirst, Text: "what was observed moves the task by itself; read it again"})
 	}
 	open, kind, findings := a.candidates()
@@ -81,24 +101,30 @@ func (a *attempt) form() (Kind, *Finding) {
 		return Refused, &Finding{Code: CodeNoEvent, Text: "the proposal is empty"}
 	case a.c.events[p.event.Name] != p.event:
 		return Refused, &Finding{Code: CodeUnknownEvent, Text: "the machine declares no event " + p.event.Name}
-	case len(p.key) > MaxKey:
-		return Refused, &Finding{Code: CodeTooMany, Text: fmt.Sprintf("a key of %d bytes, at most %d", len(p.key), MaxKey)}
 	case p.basedOn != a.s.Version && !p.Narrows():
 		return Conflict, &Finding{Code: CodeStaleVersion, Text: fmt.Sprintf("based on version %d, the newest is %d", p.basedOn, a.s.Version)}
 	}
+	if text := p.faults(a.in.Principal); text != "" {
+		return Refused, &Finding{Code: CodeForm, Text: text}
+	}
 	var err error
-	if a.payload, err = canon.Append(nil, p.payload); err != nil {
+	if a.payload, err = formed(p.payload, MaxProposal, p.checked || p.event.Payload == noneType); err != nil {
 		return Refused, &Finding{Code: CodeForm, Text: err.Error()}
 	}
-	if len(a.payload) > MaxProposal {
-		return Refused, &Finding{Code: CodeForm, Text: fmt.Sprintf("a payload of %d bytes, at most %d", len(a.payload), MaxProposal)}
-	}
-	if !p.checked && p.event.Payload != noneType {
-		if err := guard.Validate(p.payload); err != nil {
-			return Refused, &Finding{Code: CodeForm, Text: err.Error()}
-		}
-	}
+	a.p.payload = p.event.clone(p.payload)
 	return "", nil
+}
+
+// formed is a value as canonical JSON, when it is valid and not too large.
+func formed(v any, most int, valid bool) ([]byte, error) {
+	b, err := canon.Append(nil, v)
+	if err == nil && len(b) > most {
+		err = fmt.Errorf("%d bytes, at most %d", len(b), most)
+	}
+	if err == nil && !valid {
+		err = guard.Validate(v)
+	}
+	return b, err
 }
 
 // candidates judges every edge of the event from this state, and gives the one that is open.
@@ -144,10 +170,10 @@ func (a *attempt) refuse(kind Kind, findings ...Finding) (Snapshot[any], Outcome
 				out.Missing = append(out.Missing, k)
 			}
 		}
-		if f.Code == guard.CodeAsk && out.Question == "" {
+		if f.Code == guard.CodeAsk && kind == Ask && out.Question == "" {
 			out.Question = f.Text
 		}
 	}
-	out.Permits = a.c.permits(a.s, a.in)
+	out.Permits = a.permits()
 	return a.s, out
 }

@@ -1,14 +1,22 @@
 package machine
 
 import (
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/pawlgo/pawl/guard"
 )
 
-// subjectFields maps a kind of subject to the fields that carry its ids.
-type subjectFields map[string][][]int
+// subjectFields are the fields of a type that name subjects, by kind.
+type subjectFields []subjectField
+
+type subjectField struct {
+	kind    string
+	indexes [][]int // string fields, and slices of strings
+}
 
 func findSubjects(t reflect.Type) subjectFields {
 	if t.Kind() != reflect.Struct {
@@ -20,38 +28,38 @@ func findSubjects(t reflect.Type) subjectFields {
 		if kind == "" || !f.IsExported() {
 			continue
 		}
-		if f.Type.Kind() == reflect.String || f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.String {
-			if out == nil {
-				out = subjectFields{}
-			}
-			out[kind] = append(out[kind], f.Index)
+		if f.Type.Kind() != reflect.String && (f.Type.Kind() != reflect.Slice || f.Type.Elem().Kind() != reflect.String) {
+			continue
 		}
+		i := slices.IndexFunc(out, func(s subjectField) bool { return s.kind == kind })
+		if i < 0 {
+			i, out = len(out), append(out, subjectField{kind: kind})
+		}
+		out[i].indexes = append(out[i].indexes, f.Index)
 	}
+	slices.SortFunc(out, func(a, b subjectField) int { return strings.Compare(a.kind, b.kind) })
 	return out
 }
 
-// of reads the ids out of a value.
-func (s subjectFields) of(v any) guard.Subjects {
-	if len(s) == 0 || v == nil {
-		return nil
-	}
-	out := make(guard.Subjects, len(s))
-	rv := reflect.ValueOf(v)
-	for kind, fields := range s {
-		ids := make([]string, 0, len(fields))
-		for _, index := range fields {
-			f := rv.FieldByIndex(index)
-			if f.Kind() == reflect.String {
-				ids = appendID(ids, f.String())
-				continue
-			}
-			for i := range f.Len() {
-				ids = appendID(ids, f.Index(i).String())
-			}
+// names tells whether a field names subjects of the kind.
+func (s subjectFields) names(kind string) bool {
+	return slices.ContainsFunc(s, func(f subjectField) bool { return f.kind == kind })
+}
+
+// ids reads the ids out of a value, each once.
+func (f subjectField) ids(rv reflect.Value) []string {
+	ids := make([]string, 0, len(f.indexes))
+	for _, index := range f.indexes {
+		v := rv.FieldByIndex(index)
+		if v.Kind() == reflect.String {
+			ids = appendID(ids, v.String())
+			continue
 		}
-		out[kind] = ids
+		for i := range v.Len() {
+			ids = appendID(ids, v.Index(i).String())
+		}
 	}
-	return out
+	return ids
 }
 
 func appendID(ids []string, id string) []string {
@@ -59,4 +67,52 @@ func appendID(ids []string, id string) []string {
 		return ids
 	}
 	return append(ids, id)
+}
+
+// same tells whether two values name the same subjects.
+func (s subjectFields) same(a, b any) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	return !slices.ContainsFunc(s, func(f subjectField) bool { return !slices.Equal(f.ids(x), f.ids(y)) })
+}
+
+// narrow adds what a payload names to what the data names. If both name some of a kind, the payload's must be among the
+// data's, and are what the proposal is about.
+func (s subjectFields) narrow(subjects guard.Subjects, payload any) (guard.Subjects, error) {
+	if len(s) == 0 || payload == nil {
+		return subjects, nil
+	}
+	rv, out, own := reflect.ValueOf(payload), subjects, false
+	for _, f := range s {
+		ids, mine := f.ids(rv), subjects[f.kind]
+		if len(ids) == 0 || slices.Equal(ids, mine) {
+			continue
+		}
+		for _, id := range ids {
+			if len(mine) > 0 && !slices.Contains(mine, id) {
+				return nil, fmt.Errorf("the payload is about %s %q, the task about %q", f.kind, id, mine)
+			}
+		}
+		if !own {
+			out, own = maps.Clone(subjects), true
+		}
+		out[f.kind] = ids
+	}
+	return out, nil
+}
+
+// bound are the subjects that a task's data names, and the task itself.
+func (c *core) bound(task string, data any) guard.Subjects {
+	out := guard.Subjects{"": {task}}
+	for _, f := range c.subjects {
+		out[f.kind] = f.ids(reflect.ValueOf(data))
+	}
+	return out
+}
+
+// ground are the subjects of a snapshot: it was bound to them when it was made.
+func (c *core) ground(s *Snapshot[any]) guard.Subjects {
+	if bound := s.Facts.Subjects(); bound != nil {
+		return bound
+	}
+	return c.bound(s.Task, s.Data)
 }

@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -23,14 +24,16 @@ func (a *attempt) take(j *judged) (Snapshot[any], Outcome) {
 	a.settle(j, &next)
 	a.intend(j, &next, &out)
 	voided := a.voidOffers(j, &next)
-	kind, findings := a.open(j, &next, &out, &voided)
-	if findings != nil {
+	if kind, findings := a.open(j, &next, &out, &voided); findings != nil {
 		return a.refuse(kind, findings...)
 	}
-	if f := a.returned(j, &out); f != nil {
-		return a.refuse(Refused, *f)
+	if kind, findings := a.returned(j, &out); findings != nil {
+		return a.refuse(kind, findings...)
 	}
-	next.Facts = a.facts.Without(a.c.passing(next.Head)).Bound(a.c.subjects.of(next.Data))
+	next.Facts = a.facts.Without(a.c.passing(&next.Head))
+	if j.edge.apply != nil || next.Facts.Subjects() == nil {
+		next.Facts = next.Facts.Bound(a.c.bound(next.Task, next.Data))
+	}
 	if f := a.whole(j, next); f != nil {
 		return a.refuse(Refused, *f)
 	}
@@ -90,31 +93,42 @@ func (a *attempt) apply(j *judged, next *Snapshot[any]) (f *Finding) {
 		}
 	}()
 	next.Data = j.edge.apply(j.scene, a.s.Data, j.payload)
-	if err := guard.Validate(next.Data); err != nil {
-		return &Finding{Edge: j.edge.name, Code: CodeData, Text: err.Error()}
+	code := CodeData
+	size, err := canon.Size(next.Data)
+	switch {
+	case err != nil:
+	case size > MaxData:
+		code, err = CodeTooMany, fmt.Errorf("data of %d bytes, at most %d", size, MaxData)
+	default:
+		err = guard.Validate(next.Data)
+	}
+	if err != nil {
+		return &Finding{Edge: j.edge.name, Code: code, Text: err.Error()}
 	}
 	return nil
 }
 
 // settle ends the intent that an effect's own event names. Of the settled ones, the last of each effect is kept.
 func (a *attempt) settle(j *judged, next *Snapshot[any]) {
-	settled, ok := j.payload.(Settled)
-	if !ok || !j.edge.event.isSettling() {
+	key := settledKey(j.edge.event, j.payload)
+	if key == "" {
 		return
 	}
-	next.Intents = slices.Clone(next.Intents)
-	effect := ""
-	for i := range next.Intents {
-		if in := &next.Intents[i]; in.Key == settled.Key {
-			effect, in.Status = in.Effect, Confirmed
-			if a.c.effects[in.Effect].failed == j.edge.event {
-				in.Status = Failed
+	kept := make([]Intent, 0, len(a.s.Intents))
+	ended, _ := a.s.Intent(key)
+	for _, i := range a.s.Intents {
+		switch {
+		case i.Key == key:
+			i.Settled, i.Status = next.Version, Confirmed
+			if j.edge.event == a.c.effects[i.Effect].failed {
+				i.Status = Failed
 			}
+		case i.Effect == ended.Effect && !i.Unsettled():
+			continue
 		}
+		kept = append(kept, i)
 	}
-	next.Intents = slices.DeleteFunc(next.Intents, func(i Intent) bool {
-		return i.Effect == effect && !i.Unsettled() && i.Key != settled.Key
-	})
+	next.Intents = kept
 }
 
 // intend makes an intent of each draft, with a key that no other ever had.
@@ -125,7 +139,7 @@ func (a *attempt) intend(j *judged, next *Snapshot[any], out *Outcome) {
 	next.Intents, next.Operations = slices.Clone(next.Intents), slices.Clone(next.Operations)
 	for _, d := range j.drafts {
 		n := next.raise(d.effect.Name)
-		i := Intent{Effect: d.effect.Name, Key: fmt.Sprintf("%s/%s/%d", next.Task, d.effect.Name, n), Operation: n,
+		i := Intent{Effect: d.effect.Name, Key: next.Task + "/" + d.effect.Name + "/" + strconv.FormatUint(n, 10), Operation: n,
 			Args: d.args, Status: Intended, Since: next.Version, At: a.in.Now}
 		next.Intents, out.Intents = append(next.Intents, i), append(out.Intents, i)
 	}
@@ -144,23 +158,22 @@ func (h *Head) raise(effect string) uint64 {
 }
 
 // returned computes what the edge answers its proposer.
-func (a *attempt) returned(j *judged, out *Outcome) (f *Finding) {
-	defer func() {
-		if p := recover(); p != nil {
-			f = &Finding{Edge: j.edge.name, Code: CodeEdgeFault, Text: fmt.Sprintf("return panicked: %.200v", p)}
-		}
-	}()
+func (a *attempt) returned(j *judged, out *Outcome) (Kind, []Finding) {
 	for _, o := range j.edge.outputs {
 		if o.kind != returns {
 			continue
 		}
-		b, err := canon.Append(nil, o.run(j.scene, a.s.Data, j.payload)[0])
+		made, v := j.run(o, a.s.Data)
+		if j.add("return", v); !v.Allowed() {
+			return hopeful(Refused, v), j.findings
+		}
+		b, err := formed(made[0], MaxReturned, true)
 		if err != nil {
-			return &Finding{Edge: j.edge.name, Code: CodeForm, Text: err.Error()}
+			return Refused, []Finding{{Edge: j.edge.name, Guard: "return", Code: CodeForm, Text: err.Error()}}
 		}
 		out.Returned = b
 	}
-	return nil
+	return "", nil
 }
 
 // whole judges the snapshot that would be committed.
@@ -198,7 +211,7 @@ func (i invariant) judge(old, next Snapshot[any]) (err error) {
 }
 
 // passing facts do not outlive the commit: volatile ones, replies to offers that are gone, receipts of intents that are gone.
-func (c *core) passing(h Head) func(guard.Key) bool {
+func (c *core) passing(h *Head) func(guard.Key) bool {
 	return func(k guard.Key) bool {
 		info := c.facts[k.Fact]
 		switch {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pawlgo/pawl/guard"
-	"github.com/pawlgo/pawl/internal/canon"
 )
 
 // ErrTask is wrapped by errors about a task that cannot begin.
@@ -46,27 +46,18 @@ func (m *Machine[D]) TaskFrom(id string, owner guard.Principal, raw []byte) (Tas
 // First is version 1 of the task, with its history entry. Errors wrap [ErrTask] or [guard.ErrForm].
 func (t Task) First(now time.Time) (Snapshot[any], *Entry, error) {
 	var none Snapshot[any]
-	if err := CheckTaskID(t.ID); err != nil {
+	if err := t.check(); err != nil {
 		return none, nil, err
 	}
-	if t.Owner == "" {
-		return none, nil, fmt.Errorf("task %s has no owner: %w", t.ID, ErrTask)
-	}
-	if err := guard.Validate(t.data); err != nil {
-		return none, nil, fmt.Errorf("task %s, data: %w", t.ID, err)
+	payload, err := formed(t.data, MaxData, false)
+	if err != nil {
+		return none, nil, fmt.Errorf("task %s, data: %w: %w", t.ID, ErrTask, err)
 	}
 	c := t.Definition.erased().c
-	payload, err := canon.Append(nil, t.data)
-	switch {
-	case err != nil:
-		return none, nil, fmt.Errorf("task %s, data: %w", t.ID, err)
-	case len(payload) > MaxData:
-		return none, nil, fmt.Errorf("task %s has data of %d bytes, at most %d: %w", t.ID, len(payload), MaxData, ErrTask)
-	}
 	now = whole(now)
 	s := Snapshot[any]{Head: Head{
 		Task: t.ID, Machine: c.name, Definition: c.version, Digest: c.digest, Version: 1, State: c.initial, Owner: t.Owner,
-		Created: now, UpdatedAt: now, UpdatedBy: t.Owner, Facts: guard.Facts{}.Bound(c.subjects.of(t.data)),
+		Created: now, UpdatedAt: now, UpdatedBy: t.Owner, Facts: guard.Facts{}.Bound(c.bound(t.ID, t.data)),
 	}, Data: c.clone(t.data)}
 	c.enter(&s, now)
 	if broken := c.broken(none, s); len(broken) > 0 {
@@ -74,4 +65,18 @@ func (t Task) First(now time.Time) (Snapshot[any], *Entry, error) {
 	}
 	return s, &Entry{Version: 1, At: now.UnixMicro(), Event: EntryStart, To: s.State, Payload: payload, Actor: guard.User,
 		Principal: t.Owner, Machine: c.name, Definition: c.version, Digest: c.digest}, nil
+}
+
+// check judges what a task must have before it can begin.
+func (t Task) check() error {
+	if t.Definition == nil {
+		return fmt.Errorf("task %.160q has no definition: %w", t.ID, ErrTask)
+	}
+	if err := CheckTaskID(t.ID); err != nil {
+		return err
+	}
+	if t.Owner == "" || len(t.Owner) > MaxPrincipal || !utf8.ValidString(t.Owner) {
+		return fmt.Errorf("task %s needs an owner of 1 to %d bytes of UTF-8: %w", t.ID, MaxPrincipal, ErrTask)
+	}
+	return nil
 }

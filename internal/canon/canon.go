@@ -20,12 +20,19 @@ import (
 // message, for what has no canonical form: NaN and infinities, invalid UTF-8, nesting deeper than
 // DefaultDepth (so also cycles), map keys that are equal or differ only by case, a marshaler that
 // gives null, and types that JSON cannot hold. It is safe for concurrent use.
-func Append(dst []byte, v any) ([]byte, error) {
+//
+// A struct field of type json.RawMessage with the tag canon:"verbatim" is appended as it is: it must hold what Append
+// made.
+func Append(dst []byte, v any) ([]byte, error) { return AppendDeep(dst, v, 0) }
+
+// AppendDeep is Append that lets values nest deeper than DefaultDepth by a number of levels: for what is put around
+// values that were appended before.
+func AppendDeep(dst []byte, v any, levels int) ([]byte, error) {
 	if v == nil {
 		return append(dst, "null"...), nil
 	}
 	rv := reflect.ValueOf(v)
-	return codecOf(rv.Type()).append(dst, rv, 0)
+	return codecOf(rv.Type()).append(dst, rv, -levels)
 }
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -46,4 +53,16 @@ func Digest(v any) (string, error) {
 func DigestBytes(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
+}
+
+// Size is the length of the canonical JSON of v. It fails where Append does.
+func Size(v any) (int, error) {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	b, err := Append((*buf)[:0], v)
+	if err != nil {
+		return 0, err
+	}
+	*buf = b
+	return len(b), nil
 }

@@ -187,8 +187,11 @@ func (m compiler) structCodec(t reflect.Type) codec {
 			return unsupported(fmt.Sprintf("%s: field %q is, or is behind a pointer to, an embedded unexported type", t, f.name))
 		}
 		f.codec = m.codec(f.typ)
-		if f.quoted {
+		switch {
+		case f.quoted:
 			f.codec = m.quotedCodec(f.typ)
+		case f.verbatim:
+			f.codec = &codec{append: appendVerbatim, parse: parseRawMessage, nullable: true}
 		}
 	}
 	return codec{append: s.append, parse: s.parse}

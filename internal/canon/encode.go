@@ -274,6 +274,13 @@ func appendRawMessage(dst []byte, v reflect.Value, depth int) ([]byte, error) {
 	return dst, nil
 }
 
+func appendVerbatim(dst []byte, v reflect.Value, _ int) ([]byte, error) {
+	if v.IsNil() {
+		return append(dst, "null"...), nil
+	}
+	return append(dst, v.Bytes()...), nil
+}
+
 func appendQuoted(inner *codec) func([]byte, reflect.Value, int) ([]byte, error) {
 	return func(dst []byte, v reflect.Value, depth int) ([]byte, error) {
 		text, err := inner.append(nil, v, depth)

@@ -15,6 +15,7 @@ type field struct {
 	typ      reflect.Type
 	tagged   bool
 	quoted   bool // the ",string" option
+	verbatim bool // the tag canon:"verbatim"
 	empty    bool // omitempty
 	zero     func(reflect.Value) bool
 	required bool
@@ -111,6 +112,7 @@ func newField(sf reflect.StructField, tag string, index []int) field {
 		f.zero = zeroTest(sf.Type)
 	}
 	f.quoted = has("string")
+	f.verbatim = sf.Tag.Get("canon") == "verbatim" && sf.Type == rawType
 	f.required = sf.Type.Kind() != reflect.Pointer && !f.empty && f.zero == nil
 	label, _ := appendString(nil, f.name)
 	f.label = string(label) + ":"

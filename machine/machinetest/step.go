@@ -117,6 +117,12 @@ func party(by string) (guard.Actor, guard.Principal, error) {
 	return guard.Actor(m[1] + m[4]), who, nil
 }
 
+// observed is evidence that was made before, for one situation.
+type observed struct {
+	spec string
+	now  int64
+}
+
 // evidence makes NAME, NAME=stale, NAME=1h ago, NAME=asked or NAME=asked 1h ago; nothing of NAME=unknown.
 func (tb *table) evidence(s machine.Snapshot[any], spec string, now time.Time) (*guard.Evidence, error) {
 	name, status, _ := strings.Cut(spec, "=")
@@ -128,7 +134,11 @@ func (tb *table) evidence(s machine.Snapshot[any], spec string, now time.Time) (
 	if err != nil {
 		return nil, fmt.Errorf("fact %s: %w", name, err)
 	}
-	if status == "unknown" {
+	known := observed{spec, now.UnixMicro()}
+	if ev, ok := tb.seen[known]; ok {
+		return &ev, nil
+	}
+	if status == unknown {
 		if e, ok := s.Facts.Entry(guard.Key{Fact: f.info.Name, Subject: subject}); ok && !e.Disputed {
 			return nil, fmt.Errorf("%s is not unknown here: it was observed at %s", name, e.At.Format(time.DateTime))
 		}
@@ -149,6 +159,9 @@ func (tb *table) evidence(s machine.Snapshot[any], spec string, now time.Time) (
 	if asked {
 		ev = ev.Pulled()
 	}
+	if tb.seen != nil {
+		tb.seen[known] = ev
+	}
 	return &ev, nil
 }
 
@@ -163,9 +176,9 @@ func (f *namedFact) observedAt(status string, now time.Time) (at time.Time, aske
 	switch ago, ok := strings.CutSuffix(age, " ago"); {
 	case status == "":
 		return now, false, nil
-	case status == "stale" && f.info.MaxAge == 0:
+	case status == stale && f.info.MaxAge == 0:
 		return now, false, fmt.Errorf("it never goes stale")
-	case status == "stale":
+	case status == stale:
 		return now.Add(-f.info.MaxAge - time.Second), false, nil
 	case ok:
 		d, err := time.ParseDuration(ago)
@@ -224,7 +237,11 @@ func (tb *table) propose(s machine.Snapshot[any], mv move, in *machine.Input) (f
 	if err != nil || form != nil {
 		return form, err
 	}
-	in.Proposal = p.As(actor).BasedOn(base)
+	if p = p.BasedOn(base); actor.Outside() {
+		in.Proposal = p.As(actor)
+	} else {
+		in.Proposal = p.AsController(actor)
+	}
 	return nil, nil
 }
 
@@ -275,7 +292,13 @@ func (tb *table) withKeys(s machine.Snapshot[any], payload string) (string, erro
 // proposal decodes a payload. An effect's own event takes its key, and settles the newest intent when the payload is empty.
 func (tb *table) proposal(s machine.Snapshot[any], event, payload string) (p machine.Proposal, form, err error) {
 	if i := tb.m.EventNamed(event); i != nil {
-		p, form = i.Decode([]byte(payload))
+		known := event + " " + payload
+		if p, ok := tb.proposed[known]; ok {
+			return p, nil, nil
+		}
+		if p, form = i.Decode([]byte(payload)); form == nil {
+			tb.proposed[known] = p
+		}
 		return p, form, nil
 	}
 	name, end, _ := strings.Cut(event, ".")
