@@ -67,7 +67,7 @@ func (c *Controller) decode(r store.Record) (loaded, error) {
 	}
 	snap, err := m.Decode(r.Snapshot)
 	if err != nil {
-		return loaded{}, err
+		return loaded{}, fmt.Errorf("task %s, version %d: %w", r.Task, r.Tip.Version, err)
 	}
 	if snap.Task != r.Task || snap.Version != r.Tip.Version {
 		return loaded{}, fmt.Errorf("record of task %s, version %d holds task %s, version %d: %w",

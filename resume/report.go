@@ -79,9 +79,12 @@ func (s *Session) Report(ctx context.Context) (Report, error) {
 	h := s.at.snap.Head
 	r := Report{Task: h.Task, Machine: h.Machine, State: h.State, Version: h.Version, Owner: h.Owner, Since: h.Entered,
 		UpdatedBy: h.UpdatedBy, Waiting: h.Waiting, Offers: s.Offers(), Changed: s.changed, Final: s.at.m.IsFinal(h.State)}
-	scene := s.at.m.Look(s.believed(), s.who, now)
-	for _, e := range s.believed().Facts.All() {
-		r.Facts = append(r.Facts, reported(s.at.m.FactNamed(e.Key.Fact), e, scene))
+	believed := s.believed()
+	for _, e := range believed.Facts.All() {
+		r.Facts = append(r.Facts, reported(s.at.m.FactNamed(e.Key.Fact), e, now))
+	}
+	for _, k := range s.unknown(believed) {
+		r.Facts = append(r.Facts, ReportedFact{Key: k, Source: s.at.m.FactNamed(k.Fact).Source})
 	}
 	if r.Effects, err = s.effects(ctx); err != nil {
 		return Report{}, err
@@ -95,12 +98,34 @@ func (s *Session) Report(ctx context.Context) (Report, error) {
 	return r, err
 }
 
-func reported(info *guard.FactInfo, e guard.Entry, scene *guard.Scene) ReportedFact {
+// unknown are the facts about this task that nothing is known of: not observed yet is not the same as false (law 4). A reply
+// that an open offer waits for is one of them.
+func (s *Session) unknown(snap machine.Snapshot[any]) []guard.Key {
+	scene := s.at.m.Look(snap, s.who, time.Time{})
+	var out []guard.Key
+	for _, f := range s.at.m.Describe().Facts {
+		ids := scene.Subjects(f.About)
+		if f.About == guard.OfferKind {
+			for _, o := range snap.Offers {
+				ids = append(ids, o.ID)
+			}
+		}
+		for _, id := range ids {
+			k := guard.Key{Fact: f.Name, Subject: id}
+			if _, known := snap.Facts.Entry(k); !known {
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}
+
+func reported(info *guard.FactInfo, e guard.Entry, now time.Time) ReportedFact {
 	f := ReportedFact{Key: e.Key, Value: e.Value, Status: guard.Verified, Source: e.Source, Ref: e.Ref, At: e.At}
 	switch {
 	case e.Disputed:
 		f.Status = guard.Unknown
-	case info.MaxAge > 0 && scene.Now().Sub(e.At) > info.MaxAge:
+	case info.MaxAge > 0 && now.Sub(e.At) > info.MaxAge:
 		f.Status = guard.Stale
 	}
 	return f
@@ -141,11 +166,14 @@ func (r Report) String() string {
 		fmt.Fprintf(&b, "waiting for: %s, since %s, until %s\n", w.For, minute(w.Since), minute(w.Until))
 	}
 	for _, f := range r.Facts {
-		status := string(f.Status)
-		if f.Status == guard.Stale {
-			status = "needs re-verification"
+		switch f.Status {
+		case guard.Unknown:
+			fmt.Fprintf(&b, "%s: unknown\n", f.Key.Fact)
+		case guard.Stale:
+			fmt.Fprintf(&b, "%s: %v, needs re-verification, source %s at %s\n", f.Key.Fact, f.Value, source(f), minute(f.At))
+		default:
+			fmt.Fprintf(&b, "%s: %v, verified, source %s at %s\n", f.Key.Fact, f.Value, source(f), minute(f.At))
 		}
-		fmt.Fprintf(&b, "%s: %v, %s, by %s %s\n", f.Key, f.Value, status, f.Source, minute(f.At))
 	}
 	for _, c := range r.Changed {
 		fmt.Fprintf(&b, "changed: %s was %v, is %v\n", c.Key, c.Was, c.Is)
@@ -165,6 +193,14 @@ func (r Report) String() string {
 		}
 	}
 	return b.String()
+}
+
+// source is where the source keeps it, or else the authority.
+func source(f ReportedFact) string {
+	if f.Ref != "" {
+		return f.Ref
+	}
+	return f.Source
 }
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }

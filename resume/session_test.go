@@ -151,10 +151,12 @@ func TestReport(t *testing.T) {
 	require.Equal(t, refund.AwaitingUserConfirmation, r.State)
 	require.Equal(t, machine.TaskOwner, r.Waiting.For)
 	require.Equal(t, []string{"issue_refund"}, r.NotHappened)
-	require.Len(t, r.Facts, 3)
-	for _, f := range r.Facts {
+	require.Len(t, r.Facts, 4)
+	for _, f := range r.Facts[:3] {
 		require.Equal(t, guard.Verified, f.Status, "observed again by resuming: %s", f.Key)
 	}
+	require.Equal(t, "user_confirmation", r.Facts[3].Key.Fact)
+	require.Equal(t, guard.Unknown, r.Facts[3].Status, "not answered is not no")
 	require.Contains(t, r.String(), "status: awaiting_user_confirmation\n")
 	require.Contains(t, r.String(), "has not happened: issue_refund\n")
 }

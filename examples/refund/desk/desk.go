@@ -170,7 +170,22 @@ func (d *desk) complete(ctx context.Context, view projection.View, s *resume.Ses
 		}
 		m = model.NewScript(t.Script)
 	}
-	return m.Complete(ctx, model.Request{System: system, View: view.Markdown(), Schema: view.Schema(), Name: view.Decision()})
+	schema, err := answerSchema(view)
+	if err != nil {
+		return nil, err
+	}
+	return m.Complete(ctx, model.Request{System: system, View: view.Markdown(), Schema: schema, Name: view.Decision()})
+}
+
+// answerSchema is the schema out of the response format that the view gives.
+func answerSchema(view projection.View) (json.RawMessage, error) {
+	var format struct {
+		JSONSchema struct {
+			Schema json.RawMessage `json:"schema"`
+		} `json:"json_schema"`
+	}
+	err := json.Unmarshal(view.OpenAIFormat(), &format)
+	return format.JSONSchema.Schema, err
 }
 
 // byRule stands in for a model when a person talks to the desk and no model was given.

@@ -16,12 +16,23 @@ type Eligibility struct {
 	Policy   string `json:"policy"`
 }
 
+// String is what the policy says, in words.
+func (e Eligibility) String() string {
+	if e.Eligible {
+		return "eligible under policy " + e.Policy
+	}
+	return "not eligible under policy " + e.Policy
+}
+
 // Record is the payment service's own record of a refund: the receipt.
 type Record struct {
 	ID      string      `json:"id" validate:"required"`
 	OrderID string      `json:"order_id" validate:"required"`
 	Amount  money.Money `json:"amount"`
 }
+
+// String is the receipt in words.
+func (r Record) String() string { return r.ID + ", " + r.Amount.String() + " for order " + r.OrderID }
 
 // OrderOpen is the status of an order that is paid for and not refunded or handled.
 const OrderOpen = "paid"
