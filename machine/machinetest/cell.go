@@ -68,13 +68,16 @@ func (tb *table) edges(s machine.State, event string) []machine.EdgeDescription 
 	return out
 }
 
-// reads are the facts that the edges of an event look at, sorted.
+// reads are the facts that the edges of an event look at, sorted: their own guards, and those of what they offer.
 func (tb *table) reads(s machine.State, event string) []string {
 	var out []string
 	for _, e := range tb.edges(s, event) {
-		out = append(append(out, e.Fresh...), drivenBy(event)...)
-		for _, g := range e.Guards {
-			out = append(out, g.Reads...)
+		out = append(append(append(out, guarded(e)...), e.Fresh...), drivenBy(event)...)
+		for _, o := range e.Offers {
+			offered, _, _ := strings.Cut(o, " to ")
+			for _, next := range tb.edges(target(e, s), offered) {
+				out = append(out, guarded(next)...)
+			}
 		}
 		if e.Confirm != "" {
 			out = append(out, e.Confirm)
@@ -87,6 +90,22 @@ func (tb *table) reads(s machine.State, event string) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+func guarded(e machine.EdgeDescription) []string {
+	var out []string
+	for _, g := range e.Guards {
+		out = append(out, g.Reads...)
+	}
+	return out
+}
+
+// target is the state that an edge leads to from a state.
+func target(e machine.EdgeDescription, from machine.State) machine.State {
+	if e.To == "" {
+		return from
+	}
+	return e.To
 }
 
 // drivenBy is the fact whose own event it is.

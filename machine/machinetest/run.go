@@ -1,6 +1,7 @@
 package machinetest
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -36,6 +37,38 @@ func (t tester) Run(name string, f func(reporter)) {
 func RunTables(t *testing.T, d machine.Definition, pattern string) {
 	t.Helper()
 	runTables(tester{t}, d, pattern, *update)
+}
+
+// Check is [RunTables] without a test, for one file: the error joins what a test would report. For tools, and for tests that a
+// table catches what it should.
+func Check(d machine.Definition, path string) error {
+	c := &collector{name: path}
+	runFile(c, d, path, false)
+	return errors.Join(c.all...)
+}
+
+// collector is the reporter of Check.
+type collector struct {
+	name string
+	all  []error
+}
+
+// Helper does nothing.
+func (c *collector) Helper() {}
+
+// Name is the path of the subtest.
+func (c *collector) Name() string { return c.name }
+
+// Errorf keeps the message.
+func (c *collector) Errorf(format string, args ...any) {
+	c.all = append(c.all, fmt.Errorf(format, args...))
+}
+
+// Run runs f at once, with the same errors.
+func (c *collector) Run(name string, f func(reporter)) {
+	sub := &collector{name: c.name + "/" + name}
+	f(sub)
+	c.all = append(c.all, sub.all...)
 }
 
 func runTables(r reporter, d machine.Definition, pattern string, update bool) {

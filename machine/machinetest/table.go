@@ -25,11 +25,14 @@ type table struct {
 	facts      []*namedFact
 	payloads   []*namedPayload
 	situations []*situation
+	starts     []start
 	rows       []*row
 	excuses    []*excuse
 	complete   bool // no cell may be missing
 	hands      map[string]*guard.Authority
 	faults     []error
+	proposed   map[string]machine.Proposal // decoded before, by event and payload
+	seen       map[observed]guard.Evidence // nil, or evidence made before in the situation being explored
 }
 
 // namedFact is a fact of the machine about a subject, with a value.
@@ -50,9 +53,14 @@ type namedPayload struct {
 
 // situation is a snapshot that legal steps have reached.
 type situation struct {
-	name  string
-	start string // its first line
-	at    machine.Snapshot[any]
+	name string
+	at   machine.Snapshot[any]
+}
+
+// start is a task that a situation starts, as its line is written.
+type start struct {
+	text string
+	at   machine.Snapshot[any]
 }
 
 // readTable reads a file. The error joins every fault of it, with file and line.
@@ -65,7 +73,7 @@ func readTable(d machine.Definition, path string) (*table, error) {
 }
 
 func parseTable(d machine.Definition, path, text string) (*table, error) {
-	tb := &table{path: path, lines: strings.Split(text, "\n"), m: machine.Erase(d), about: d.Describe(), hands: map[string]*guard.Authority{}}
+	tb := &table{path: path, lines: strings.Split(text, "\n"), m: machine.Erase(d), about: d.Describe(), hands: map[string]*guard.Authority{}, proposed: map[string]machine.Proposal{}}
 	for _, s := range sections(tb.lines) {
 		tb.section(s)
 	}
@@ -176,7 +184,7 @@ func (tb *table) situation(s section) {
 		at = tb.legal(*at, l, s.name)
 	}
 	if at != nil {
-		tb.situations = append(tb.situations, &situation{s.name, s.body[0].text, *at})
+		tb.situations = append(tb.situations, &situation{s.name, *at})
 	}
 }
 
@@ -202,6 +210,9 @@ func (tb *table) begin(l line) *machine.Snapshot[any] {
 	if err != nil {
 		tb.fault(l.number, "start: %v", err)
 		return nil
+	}
+	if !slices.ContainsFunc(tb.starts, func(o start) bool { return o.text == l.text }) {
+		tb.starts = append(tb.starts, start{l.text, s})
 	}
 	return &s
 }
