@@ -68,10 +68,10 @@ func (a *attempt) driven() (open *judged, blocked []Finding) {
 		return nil, nil
 	}
 	for i := range a.evidence {
-		if a.merged[i] != guard.News {
+		entry := a.evidence[i].Entry()
+		if !a.tells(i, entry) {
 			continue
 		}
-		entry := a.evidence[i].Entry()
 		if len(edges[entry.Key.Fact]) == 0 || !a.c.relevant(&a.s, &entry) {
 			continue
 		}
@@ -87,6 +87,17 @@ func (a *attempt) driven() (open *judged, blocked []Finding) {
 		}
 	}
 	return open, nil
+}
+
+// tells whether evidence says something new: another value, or the same one where what is recorded had gone stale. A value that
+// came in too old to count is told when it is observed afresh.
+func (a *attempt) tells(i int, e guard.Entry) bool {
+	if a.merged[i] != guard.Renewed {
+		return a.merged[i] == guard.News
+	}
+	old, _ := a.s.Facts.Entry(e.Key)
+	age := a.evidence[i].Fact().MaxAge
+	return age > 0 && a.in.Now.Sub(old.At) > age
 }
 
 // drive judges one edge that evidence drives; nil when it is not open.
