@@ -86,6 +86,7 @@ type storedIntent struct {
 type storedTimer struct {
 	Event string `json:"event"`
 	Due   int64  `json:"due"`
+	First int64  `json:"first,omitempty"`
 }
 
 // around is how much deeper than a value of its own a value stands in a stored snapshot or entry.
@@ -115,7 +116,11 @@ func (m *Machine[D]) Encode(dst []byte, s Snapshot[D]) ([]byte, error) {
 		w.Intents = append(w.Intents, storedIntent{i.Effect, i.Key, i.Operation, i.Args, i.Status, i.Since, i.Settled, i.At.UnixMicro()})
 	}
 	for _, t := range s.Timers {
-		w.Timers = append(w.Timers, storedTimer{t.Event, t.Due.UnixMicro()})
+		stored := storedTimer{Event: t.Event, Due: t.Due.UnixMicro()}
+		if !t.First.IsZero() {
+			stored.First = t.First.UnixMicro()
+		}
+		w.Timers = append(w.Timers, stored)
 	}
 	out, err := canon.AppendDeep(dst, &w, around)
 	if err == nil && len(out)-len(dst) > MaxSnapshot {
@@ -220,7 +225,11 @@ func (c *core) read(r readSnapshot) (Snapshot[any], error) {
 		if c.events[t.Event] == nil {
 			return s, fmt.Errorf("a timer has the undeclared event %q", t.Event)
 		}
-		s.Timers = append(s.Timers, ArmedTimer{t.Event, instant(t.Due)})
+		armed := ArmedTimer{Event: t.Event, Due: instant(t.Due)}
+		if t.First != 0 {
+			armed.First = instant(t.First)
+		}
+		s.Timers = append(s.Timers, armed)
 	}
 	var err error
 	if s.Data, err = c.decode(r.Data); err != nil {

@@ -34,7 +34,7 @@ type Entry struct {
 	Guards      []string        `json:"guards,omitempty"` // all of them allowed it
 	Voided      []Voided        `json:"voided,omitempty"`
 	Broken      []string        `json:"broken,omitempty"`  // invariants that evidence of what has happened broke
-	Blocked     []Finding       `json:"blocked,omitempty"` // why an edge that the evidence drives was not taken
+	Blocked     []Finding       `json:"blocked,omitempty"` // why an edge that evidence or a deadline drives was not taken
 	Returned    json.RawMessage `json:"returned,omitempty" canon:"verbatim"`
 
 	window Window

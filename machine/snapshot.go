@@ -10,10 +10,12 @@ import (
 // State names a state. It is stored, so it is a string.
 type State string
 
-// ArmedTimer fires its event once, in the stay that armed it, at or after the instant.
+// ArmedTimer fires its event once, in the stay that armed it, at or after the instant. First is when it was due before its
+// edge was refused and it was put off; zero when it never was.
 type ArmedTimer struct {
 	Event string    `json:"event"`
 	Due   time.Time `json:"due"`
+	First time.Time `json:"first,omitzero"`
 }
 
 // Operation is the number of the newest operation of an effect. It only rises, so a key is never used again.

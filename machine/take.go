@@ -75,10 +75,10 @@ func (c *core) enter(s *Snapshot[any], now time.Time) {
 	s.Entered, s.Waiting, s.Timers = now, nil, nil
 	if w := c.waits[s.State]; w != nil {
 		s.Waiting = &Waiting{w.party, now, now.Add(w.after)}
-		s.Timers = append(s.Timers, ArmedTimer{w.event.Name, now.Add(w.after)})
+		s.Timers = append(s.Timers, ArmedTimer{Event: w.event.Name, Due: now.Add(w.after)})
 	}
 	for _, t := range c.timers[s.State] {
-		s.Timers = append(s.Timers, ArmedTimer{t.event.Name, now.Add(t.after)})
+		s.Timers = append(s.Timers, ArmedTimer{Event: t.event.Name, Due: now.Add(t.after)})
 	}
 }
 

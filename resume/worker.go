@@ -11,8 +11,9 @@ import (
 	"github.com/pawlgo/pawl/store"
 )
 
-// Run does what is due, again and again, until the context ends. Its error is the context's, or the store's when the store
-// has failed or is closed; everything else goes to Config.Problem and is tried again.
+// Run does what is due, again and again, until the context ends. Then it claims nothing more, sees through what it has begun, for
+// at most Config.PerformWithin a step, and returns. Its error is the context's, or the store's when the store has failed or is
+// closed; everything else goes to Config.Problem and is tried again.
 func (c *Controller) Run(ctx context.Context) error {
 	tick := time.NewTicker(c.cfg.Poll)
 	defer tick.Stop()
@@ -54,7 +55,8 @@ func (c *Controller) fireTimers(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// fire takes the edge of the timer that has been due the longest. A refusal leaves it armed: it is tried again.
+// fire takes the edge of each timer that has come due, earliest first. One whose edge is refused is put off, with the reason in
+// the history: a deadline is not lost, and does not keep others waiting.
 func (c *Controller) fire(ctx context.Context, task string) error {
 	l, err := c.load(ctx, task)
 	if err != nil {
@@ -67,14 +69,36 @@ func (c *Controller) fire(ctx context.Context, task string) error {
 	s := &Session{c: c, at: l}
 	for _, p := range l.m.Due(l.snap, now) {
 		out, err := s.propose(ctx, p, nil, nil)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case out.Kind == machine.Committed:
+			return nil // what else is due is judged where the task stands now
 		}
-		if out.Kind == machine.Committed || out.Kind == machine.Conflict {
-			return nil
+		if err := s.postpone(ctx, out); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func (s *Session) postpone(ctx context.Context, refused machine.Outcome) error {
+	now, err := s.c.now(ctx)
+	if err != nil {
+		return err
+	}
+	next, entry, due := s.at.m.Postpone(s.at.snap, refused, now)
+	if !due {
+		return nil
+	}
+	l, err := s.c.write(ctx, s.at, next, entry, nil)
+	if errors.Is(err, store.ErrConflict) {
+		return s.reload(ctx) // somebody moved the task: the timer is judged again when it is found due
+	}
+	if err == nil {
+		s.at = l
+	}
+	return err
 }
 
 // performEffects claims what is ready and works on it side by side.
@@ -93,7 +117,8 @@ func (c *Controller) performEffects(ctx context.Context) error {
 		var wg sync.WaitGroup
 		for i, e := range claimed {
 			wg.Go(func() {
-				if err := c.perform(ctx, e); err != nil {
+				// What may have been sent is seen through when the controller is told to stop: PerformWithin bounds it.
+				if err := c.perform(context.WithoutCancel(ctx), e); err != nil {
 					results[i] = fmt.Errorf("task %s, effect %s: %w", e.Task, e.ID, err)
 				}
 			})
