@@ -19,6 +19,7 @@ var SimplifiedChinese = Words{
 	Refused: "你上一个答案被拒绝", Unchanged: "没有任何改变。", Allowed: "可用：%1",
 	JustNow: "刚才", Minutes: [2]string{"1 分钟前", "%1 分钟前"}, Hours: [2]string{"1 小时前", "%1 小时前"}, Days: [2]string{"1 天前", "%1 天前"},
 	Reasons: map[string]string{
+		"form":        "格式不对",
 		"not_allowed": "现在不能这样作答", "several_answers": "答案不止一个；请只给一个",
 		"no_answer": "没有答案", "prose": "答案只能是 JSON，前后不得有其他文字",
 		"too_large": "太长", "not_utf8": "不是 UTF-8", "syntax": "不是 JSON", "trailing": "JSON 之后还有别的内容",

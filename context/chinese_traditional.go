@@ -19,6 +19,7 @@ var TraditionalChinese = Words{
 	Refused: "你上一個答案被拒絕", Unchanged: "沒有任何改變。", Allowed: "可用：%1",
 	JustNow: "剛才", Minutes: [2]string{"1 分鐘前", "%1 分鐘前"}, Hours: [2]string{"1 小時前", "%1 小時前"}, Days: [2]string{"1 天前", "%1 天前"},
 	Reasons: map[string]string{
+		"form":        "格式不對",
 		"not_allowed": "現在不能這樣作答", "several_answers": "答案不止一個；請只給一個",
 		"no_answer": "沒有答案", "prose": "答案只能是 JSON，前後不得有其他文字",
 		"too_large": "太長", "not_utf8": "不是 UTF-8", "syntax": "不是 JSON", "trailing": "JSON 之後還有別的內容",

@@ -38,6 +38,7 @@ var English = Words{
 	Hours:     [2]string{"1 hour ago", "%1 hours ago"},
 	Days:      [2]string{"1 day ago", "%1 days ago"},
 	Reasons: map[string]string{
+		"form":        "it is not in the required form",
 		"not_allowed": "that is not an answer that is open now", "several_answers": "there was more than one answer; give exactly one",
 		"no_answer": "there was no answer", "prose": "the answer must be JSON alone, without words around it",
 		"too_large": "it is too large", "not_utf8": "it is not UTF-8", "syntax": "it is not JSON", "trailing": "something follows the JSON",

@@ -67,12 +67,21 @@ type RefusedError struct {
 	Code    string             // of the first fault
 	Text    string             // what is wrong, on one line
 	Allowed []string           // the answers that are open
-	Faults  []*guard.FormError // what the decoder found
+	Faults  []*guard.FormError // at least one
 }
 
 // Error is code, text and what is allowed.
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("answer refused: %s: %s; open: %s", e.Code, e.Text, strings.Join(e.Allowed, ", "))
+}
+
+// Unwrap gives the faults.
+func (e *RefusedError) Unwrap() []error {
+	out := make([]error, len(e.Faults))
+	for i, f := range e.Faults {
+		out[i] = f
+	}
+	return out
 }
 
 // Is reports [guard.ErrForm].

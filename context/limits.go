@@ -7,6 +7,7 @@ const (
 	MaxOrigin     = 64       // bytes of a quote's origin
 	MaxQuote      = 1 << 10  // bytes of a quote's text that are shown; the rest is cut, and counted
 	MinQuote      = 128      // bytes to which a quote may be shortened when the view is over budget
+	MaxDetail     = 128      // bytes of a place in an answer that a refusal shows; longer details of a guard are left out
 	MaxRefusal    = 1 << 10  // bytes that a refusal may take beside the budget of its view
 	MaxQuotes     = 16       // quotes of one view
 	MaxValue      = 512      // bytes of one value that are shown; the rest is cut, and counted

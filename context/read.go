@@ -160,13 +160,20 @@ func (s *schema) hasOptional() bool {
 	return some
 }
 
-// readEnvelope reads {"event": name, "payload": payload}.
+// readEnvelope reads {"event": name, "payload": payload}, or {"answer": that}.
 func readEnvelope(raw []byte) (call, error) {
 	var e struct {
 		Event   string          `json:"event"`
 		Payload json.RawMessage `json:"payload"`
 	}
-	err := canon.Decode(raw, &e, canon.Limits{Size: MaxAnswer})
+	members, err := object(raw)
+	if err != nil {
+		return call{}, err
+	}
+	if inner, wrapped := members["answer"]; wrapped && len(members) == 1 {
+		raw = inner
+	}
+	err = canon.Decode(raw, &e, canon.Limits{Size: MaxAnswer})
 	return call{e.Event, e.Payload, "/payload"}, formError(err)
 }
 
@@ -195,7 +202,8 @@ func unfence(raw []byte) []byte {
 
 // refuse is an answer that is no proposal.
 func (v View) refuse(code, text string) *RefusedError {
-	return &RefusedError{Code: code, Text: string(appendProse(nil, text)), Allowed: v.Allowed()}
+	text = string(appendProse(nil, text))
+	return &RefusedError{Code: code, Text: text, Allowed: v.Allowed(), Faults: []*guard.FormError{{Code: code, Text: text}}}
 }
 
 // refused is refuse for what a decoder said; path is where in the answer it was reading.
@@ -212,9 +220,9 @@ func (v View) refused(err error, path string) *RefusedError {
 			texts = append(texts, strings.TrimSpace(at.Text+" ("+at.Code+" at "+at.Path+")"))
 		}
 	}
-	out := v.refuse(faults[0].Code, strings.Join(texts, "; "))
-	out.Faults = faults
-	return out
+	refused := v.refuse(faults[0].Code, strings.Join(texts, "; "))
+	refused.Faults = faults
+	return refused
 }
 
 // formFaults gathers what joined errors hold.

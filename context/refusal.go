@@ -44,19 +44,21 @@ func (v View) refusalOfForm(e *RefusedError) Refusal {
 	r := Refusal{Code: e.Code, Allowed: v.Allowed()}
 	var texts []string
 	for _, f := range e.Faults[:min(len(e.Faults), maxReasons)] {
-		text := w.reason(f.Code, f.Text)
-		if f.Path != "" {
-			text += " " + string(appendQuoted(nil, cutText(f.Path, MaxValue/4)))
-		}
-		if f.Code == "invalid" {
-			text += " " + string(appendProse(nil, f.Text))
-		}
-		texts = append(texts, text)
-	}
-	if len(texts) == 0 {
-		texts = append(texts, w.reason(e.Code, e.Text))
+		texts = append(texts, w.form(f.Code, f.Path, f.Text))
 	}
 	return r.say(texts)
+}
+
+// form is what was wrong with the form of an answer, and where. Rules that are not met are told in their own words.
+func (w *Words) form(code, path, own string) string {
+	text := w.reason(code, own)
+	if path != "" {
+		text += " " + string(appendQuoted(nil, cutText(path, MaxDetail)))
+	}
+	if code == "invalid" && own != "" {
+		text += ": " + string(appendProse(nil, cutText(own, MaxText)))
+	}
+	return text
 }
 
 func (v View) refusalOfOutcome(o machine.Outcome) Refusal {
@@ -64,11 +66,16 @@ func (v View) refusalOfOutcome(o machine.Outcome) Refusal {
 	r := Refusal{Code: o.Code(), Allowed: v.Allowed()}
 	var texts []string
 	for _, f := range o.Findings[:min(len(o.Findings), maxReasons)] {
+		if code, _ := f.Details["reason"].(string); f.Code == machine.CodeForm && code != "" {
+			path, _ := f.Details["path"].(string)
+			r.Code, texts = code, append(texts, w.form(code, path, f.Text))
+			continue
+		}
 		if text := w.reason(f.Code, f.Text); !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
-		if raw, err := canon.Append(nil, f.Details); err == nil && len(f.Details) > 0 {
-			r.Details = append(r.Details, string(appendJSON(nil, []byte(cutText(string(raw), MaxValue/4)))))
+		if raw, err := canon.Append(nil, f.Details); err == nil && len(f.Details) > 0 && len(raw) <= MaxDetail {
+			r.Details = append(r.Details, string(appendJSON(nil, raw)))
 		}
 	}
 	for _, k := range o.Missing {

@@ -2,7 +2,7 @@ package projection
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/internal/canon"
@@ -18,15 +18,8 @@ type turn struct {
 // part is any object that providers put an answer in: a message, a content block, a call. Which members count depends
 // on what is there; what else a provider adds is passed over.
 type part struct {
-	Type      string          `json:"type"`
-	Content   json.RawMessage `json:"content"`
-	Text      string          `json:"text"`
-	Refusal   string          `json:"refusal"`
-	ToolCalls json.RawMessage `json:"tool_calls"`
-	Function  json.RawMessage `json:"function"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-	Input     json.RawMessage `json:"input"`
+	Type, Text, Refusal, Name                      string
+	Content, ToolCalls, Function, Arguments, Input json.RawMessage
 }
 
 // read sorts one raw answer into calls and texts. Only the top level may be the envelope or words.
@@ -42,12 +35,7 @@ func (t *turn) read(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	inner, wrapped := members["answer"]
-	switch {
-	case wrapped && len(members) == 1:
-		t.texts = append(t.texts, string(inner))
-		return nil
-	case !has(members, "role", "content", "tool_calls", "function", "arguments", "input"):
+	if !has(members, "role", "content", "tool_calls", "function", "arguments", "input") {
 		t.texts = append(t.texts, string(raw))
 		return nil
 	}
@@ -147,16 +135,20 @@ func (t *turn) readCall(p part) error {
 // readMembers takes the known members, each only in its own type; null counts as absent.
 func readMembers(members map[string]json.RawMessage) (part, error) {
 	var p part
-	for name, into := range map[string]any{
-		"type": &p.Type, "text": &p.Text, "refusal": &p.Refusal, "name": &p.Name,
-		"content": &p.Content, "tool_calls": &p.ToolCalls, "function": &p.Function, "arguments": &p.Arguments, "input": &p.Input,
+	for _, m := range []struct {
+		name string
+		into any
+	}{
+		{"type", &p.Type}, {"text", &p.Text}, {"refusal", &p.Refusal}, {"name", &p.Name}, {"content", &p.Content},
+		{"tool_calls", &p.ToolCalls}, {"function", &p.Function}, {"arguments", &p.Arguments}, {"input", &p.Input},
 	} {
-		value, ok := members[name]
+		value, ok := members[m.name]
 		if !ok || string(value) == "null" {
 			continue
 		}
-		if err := canon.Decode(value, into, canon.Limits{Size: MaxAnswer}); err != nil {
-			return p, fmt.Errorf("%s: %w", name, formError(err))
+		if err := canon.Decode(value, m.into, canon.Limits{Size: MaxAnswer}); err != nil {
+			e, _ := errors.AsType[*canon.SyntaxError](err)
+			return p, &guard.FormError{Code: e.Code, Path: "/" + m.name + e.Path, Text: e.Text}
 		}
 	}
 	return p, nil
