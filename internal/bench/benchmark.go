@@ -1,0 +1,57 @@
+package main
+
+import (
+	"regexp"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// benchmark compares something of ours with its floor: the least that any implementation of the same thing must do.
+type benchmark struct {
+	name    string // GROUP/DETAIL
+	unit    unit
+	callers int // goroutines that call at the same time
+	calls   int // calls of each in one repetition, at most
+	batch   int // calls between two readings of the clock, for calls that take no longer than reading it; 0 means 1
+	ours    setup
+	floor   setup
+}
+
+// all are the benchmarks, in the order of the table. A new one is a file with a func like these, and a line here.
+func all() []benchmark {
+	return []benchmark{stepRefund(), commit(1), commit(64)}
+}
+
+// unit says what the figures of a benchmark count, and so which way is better.
+type unit string
+
+const (
+	perSecond   unit = "1/s" // more is better: a ratio of ours to floor below 1 is what we cost
+	nanoseconds unit = "ns"  // less is better: a ratio of ours to floor above 1 is what we cost
+)
+
+// setup makes one side of a benchmark ready. It is called once in each repetition and is not measured.
+type setup func(place) (side, error)
+
+// place is an empty directory for one side in one repetition.
+type place struct {
+	fs  vfs.FS
+	dir string
+}
+
+// side is what is measured. call is called from several goroutines, with the number of the caller and of its call.
+type side struct {
+	call  func(caller, n int) error
+	close func() error // nil when there is nothing to close
+}
+
+// chosen are the benchmarks whose names match.
+func chosen(from []benchmark, names *regexp.Regexp) []benchmark {
+	var out []benchmark
+	for _, b := range from {
+		if names.MatchString(b.name) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
