@@ -108,6 +108,14 @@ func (b *Builder[D]) After(s State, after time.Duration, ev Event[None]) {
 	b.c.event(ev.info, place(1))
 }
 
+// Facts declares facts that no guard reads: those of invariants, outputs and views. What guards read is declared by them.
+func (b *Builder[D]) Facts(facts ...guard.AnyFact) {
+	at := place(1)
+	for _, f := range facts {
+		b.c.fact(f.Info(), at)
+	}
+}
+
 // Invariant must hold for every new snapshot, or the commit is refused. It judges the record: facts count whatever their
 // age. It never keeps evidence out of what has happened (law 15). It must be pure.
 func (b *Builder[D]) Invariant(name string, f func(Snapshot[D]) error) {

@@ -73,7 +73,7 @@ func (a *attempt) stillStands(j *judged, o *OpenOffer) guard.Verdict {
 		if o.Effects[i] != (Draft{d.effect.Name, d.bytes}) {
 			return guard.Deny(CodeEffectsDiffer, "it would cause something else than what was offered")
 		}
-		if o.Opened < repeats(&a.s, d) {
+		if o.Opened < repeats(&a.s, d, "") {
 			return guard.Deny(CodeRepeat, "it has happened since it was offered")
 		}
 	}

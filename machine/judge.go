@@ -179,22 +179,31 @@ func (a *attempt) admit(j *judged, s *Snapshot[any]) {
 				return
 			}
 		}
-		if j.edge.confirm == nil && repeats(s, d) > 0 {
+		if j.edge.confirm == nil && repeats(s, d, j.confirms(d.effect)) > 0 {
 			j.deny(d.effect.Name, CodeRepeat, "it has happened already; to do the same again needs a confirmation of its own")
 			return
 		}
 	}
 }
 
-// repeats is the version that settled the last effect of the kind, when that was this very one; else 0.
-func repeats(s *Snapshot[any], d draft) uint64 {
+// confirms is the intent of the effect that this commit ends well, "" when it ends none.
+func (j *judged) confirms(e *EffectInfo) string {
+	if j.edge.event != e.confirmed {
+		return ""
+	}
+	return settledKey(j.edge.event, j.payload)
+}
+
+// repeats is the version that settled the last effect of the kind, when that was this very one; else 0. The one that this
+// commit confirms counts.
+func repeats(s *Snapshot[any], d draft, confirming string) uint64 {
 	for i := range s.Intents {
 		in := &s.Intents[i]
-		if in.Effect != d.effect.Name || in.Status != Confirmed {
+		if in.Effect != d.effect.Name || in.Status != Confirmed && in.Key != confirming {
 			continue
 		}
 		if b, err := canon.Append(nil, in.Args); err == nil && string(b) == d.bytes {
-			return in.Settled
+			return max(in.Settled, 1)
 		}
 	}
 	return 0
