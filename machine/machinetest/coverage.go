@@ -2,7 +2,9 @@ package machinetest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
@@ -99,35 +101,89 @@ func Missing(d machine.Definition, path string) (string, error) {
 		}
 		all = append(all, trials...)
 	}
-	var grid [][]string
+	grid := [][]string{columns}
 	for _, c := range tb.missing(all) {
-		grid = append(grid, tb.skeleton(c))
+		grid = tb.join(grid, c)
 	}
-	if grid == nil {
+	if len(grid) == 1 {
 		return "", nil
 	}
-	return strings.Join(columnsOf(append([][]string{columns}, grid...)), "\n") + "\n", nil
+	return strings.Join(columnsOf(grid), "\n") + "\n", nil
+}
+
+// join adds the skeleton of a cell, unless it is there; events without an edge share a row.
+func (tb *table) join(grid [][]string, c cell) [][]string {
+	row := tb.skeleton(c)
+	for _, old := range grid {
+		if slices.Equal(old, row) {
+			return grid
+		}
+		if c.fact == none && row[4] != "" && old[4] != "" && tb.edgeless(c.state, old[4]) && tb.edgeless(c.state, row[4]) &&
+			slices.Equal(slices.Concat(old[:4], old[5:]), slices.Concat(row[:4], row[5:])) {
+			old[4] += ", " + row[4]
+			return grid
+		}
+	}
+	return append(grid, row)
+}
+
+// edgeless tells whether no event of a cell has an edge from the state.
+func (tb *table) edgeless(state, events string) bool {
+	return !slices.ContainsFunc(list(events), func(e string) bool { return len(tb.edges(machine.State(state), e)) > 0 })
 }
 
 // skeleton is a row for one cell, as far as the definition tells: the other facts of its guards have the first value that the
 // table names.
 func (tb *table) skeleton(c cell) []string {
-	given, owner := "?", "?"
-	for _, s := range tb.situations {
-		if string(s.at.State) == c.state {
-			given, owner = s.name, s.at.Owner
-			break
-		}
+	var given *situation
+	row := make([]string, len(columns))
+	for i := done; i < len(columns); i++ {
+		row[i] = "?"
 	}
-	by, event := tb.actor(c, owner), c.event
-	facts := tb.factsFor(c)
+	owner := "?"
+	row[0], row[4] = "?", c.event
+	if i := slices.IndexFunc(tb.situations, func(s *situation) bool { return string(s.at.State) == c.state }); i >= 0 {
+		given = tb.situations[i]
+		owner, row[0], row[1] = given.at.Owner, given.name, strings.Join(untilDue(given.at, c.event), "")
+	}
+	row[3] = tb.actor(c, owner)
 	if driven := drivenBy(c.event); driven != nil {
-		by, event = string(guard.Observer), ""
-		if facts == "" {
-			facts = tb.first(driven[0])
+		row[3], row[4] = string(guard.Observer), ""
+		if c.fact == none {
+			row[2] = tb.first(driven[0])
+			return row
 		}
 	}
-	return []string{given, "", facts, by, event, "", "?", "?", "?", "?"}
+	facts := tb.reads(machine.State(c.state), c.event)
+	slices.SortStableFunc(facts, func(a, b string) int { return tb.rank(a) - tb.rank(b) })
+	var specs []string
+	for _, fact := range facts {
+		specs = append(specs, tb.spec(c, fact, given, row)...)
+	}
+	row[2] = strings.Join(specs, ", ")
+	return row
+}
+
+// spec writes a fact of a skeleton. What the situation holds becomes unknown when its source contradicts itself, and stale when
+// time passes.
+func (tb *table) spec(c cell, fact string, given *situation, row []string) []string {
+	first, values, age := tb.first(fact), tb.valuesOf(fact), tb.m.FactNamed(fact).MaxAge
+	held := given != nil && slices.ContainsFunc(given.at.Facts.All(), func(e guard.Entry) bool { return e.Key.Fact == fact })
+	switch driven := drivenBy(c.event) != nil; {
+	case fact != c.fact:
+		return []string{first}
+	case c.status == unknown && held && len(values) > 1:
+		return []string{first, values[1].name}
+	case c.status == stale && held && driven:
+		row[1] = short(2 * age)
+		return []string{first + "=" + stale}
+	case c.status == stale && held:
+		row[1] = short(age + time.Second)
+		return nil
+	case c.status == unknown || c.status == stale:
+		return []string{first + "=" + c.status}
+	}
+	return []string{c.status}
 }
 
 // actor is one who may propose the event of a cell, or the model where nobody may.
@@ -147,19 +203,9 @@ func (tb *table) actor(c cell, owner string) string {
 	return fmt.Sprintf("%s/%s", guard.Model, owner)
 }
 
-func (tb *table) factsFor(c cell) string {
-	var out []string
-	for _, fact := range tb.reads(machine.State(c.state), c.event) {
-		name := tb.first(fact)
-		switch {
-		case fact == c.fact && (c.status == unknown || c.status == stale):
-			name += "=" + c.status
-		case fact == c.fact:
-			name = c.status
-		}
-		out = append(out, name)
-	}
-	return strings.Join(out, ", ")
+// rank is where the table declares a fact first: in this order people write them.
+func (tb *table) rank(fact string) int {
+	return slices.IndexFunc(tb.facts, func(f *namedFact) bool { return f.info.Name == fact })
 }
 
 // first is the first name of a value of the fact.

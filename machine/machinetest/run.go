@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,12 @@ func (c *collector) Name() string { return c.name }
 
 // Errorf keeps the message.
 func (c *collector) Errorf(format string, args ...any) {
+	if len(args) == 1 {
+		if err, ok := args[0].(error); ok {
+			c.all = append(c.all, err)
+			return
+		}
+	}
 	c.all = append(c.all, fmt.Errorf(format, args...))
 }
 
@@ -95,7 +102,7 @@ func runFile(r reporter, d machine.Definition, path string, update bool) {
 	for _, row := range tb.rows {
 		trials, err := tb.try(row)
 		all = append(all, trials...)
-		if err == nil && update {
+		if err == nil && update && agree(trials) {
 			got[row.number] = trials[0].got
 		}
 		r.Run(fmt.Sprintf("line_%d", row.number), func(r reporter) {
@@ -115,6 +122,11 @@ func runFile(r reporter, d machine.Definition, path string, update bool) {
 			r.Errorf("%v", err)
 		}
 	}
+}
+
+// agree tells whether the same came of every trial.
+func agree(trials []*trial) bool {
+	return !slices.ContainsFunc(trials, func(t *trial) bool { return t.got != trials[0].got })
 }
 
 // judge reports what is wrong with a row.

@@ -247,7 +247,8 @@ func (tb *table) unknownSituation(name string) string {
 }
 
 func (tb *table) unknownEvent(name string) string {
-	return fmt.Sprintf("the machine knows no event %q; it knows %s", name, strings.Join(tb.events(), ", "))
+	known := slices.DeleteFunc(tb.events(), func(e string) bool { return drivenBy(e) != nil })
+	return fmt.Sprintf("the machine knows no event %q; it knows %s", name, strings.Join(known, ", "))
 }
 
 // names lists what could have been meant.
