@@ -7,8 +7,8 @@ import (
 	"github.com/pawlgo/pawl/store"
 )
 
-// chunk is how many rows one batch of a long rewrite holds.
-const chunk = 1000
+// batchRows is how many rows one batch of a long rewrite holds.
+const batchRows = 1000
 
 // release frees the effects that an earlier open held: their holders are dead. They stay Sent, so whoever claims
 // them looks them up.
@@ -57,7 +57,7 @@ func syncDir(fs vfs.FS, dir string) error {
 func (s *Store) rewrite(space byte, change func(*store.Effect)) error {
 	from := []byte{space}
 	for {
-		keys, err := s.keys(from, []byte{space + 1}, chunk)
+		keys, err := s.keys(from, []byte{space + 1}, batchRows)
 		if err != nil || len(keys) == 0 {
 			return err
 		}

@@ -1,12 +1,12 @@
 package pebblestore
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -187,6 +187,15 @@ func (f *gatedFile) SyncTo(n int64) (full bool, err error) {
 	return full, nil
 }
 
+// Stat implements vfs.File.
+func (f *gatedFile) Stat() (vfs.FileInfo, error) {
+	info, err := f.File.Stat()
+	if err != nil && f.g.failed() {
+		return lostFile{name: f.name}, nil
+	}
+	return info, err
+}
+
 // Close implements vfs.File.
 func (f *gatedFile) Close() error {
 	if err := f.File.Close(); err != nil {
@@ -195,10 +204,9 @@ func (f *gatedFile) Close() error {
 	return nil
 }
 
-// lostFile stands for a file that was created after the gate was shut: it takes everything and holds nothing.
+// lostFile stands for a file that was created after the gate was shut: it takes everything and holds nothing. It is
+// also what a look at it tells.
 type lostFile struct{ name string }
-
-var errLost = errors.New("file was never written: the store has failed")
 
 func (f lostFile) Close() error                           { return nil }
 func (f lostFile) Read([]byte) (int, error)               { return 0, io.EOF }
@@ -206,12 +214,19 @@ func (f lostFile) ReadAt([]byte, int64) (int, error)      { return 0, io.EOF }
 func (f lostFile) Write(p []byte) (int, error)            { return len(p), nil }
 func (f lostFile) WriteAt(p []byte, _ int64) (int, error) { return len(p), nil }
 func (f lostFile) Preallocate(_, _ int64) error           { return nil }
-func (f lostFile) Stat() (vfs.FileInfo, error)            { return nil, errLost }
+func (f lostFile) Stat() (vfs.FileInfo, error)            { return f, nil }
 func (f lostFile) Sync() error                            { return nil }
 func (f lostFile) SyncTo(int64) (bool, error)             { return true, nil }
 func (f lostFile) SyncData() error                        { return nil }
 func (f lostFile) Prefetch(_, _ int64) error              { return nil }
 func (f lostFile) Fd() uintptr                            { return vfs.InvalidFd }
+func (f lostFile) Name() string                           { return f.name }
+func (f lostFile) Size() int64                            { return 0 }
+func (f lostFile) Mode() os.FileMode                      { return 0 }
+func (f lostFile) ModTime() time.Time                     { return time.Time{} }
+func (f lostFile) IsDir() bool                            { return false }
+func (f lostFile) Sys() any                               { return nil }
+func (f lostFile) DeviceID() vfs.DeviceID                 { return vfs.DeviceID{} }
 
 // logger is Pebble's logger. What Pebble would end the process for shuts the gate instead.
 type logger struct{ g *gate }

@@ -46,7 +46,7 @@ func (s *Store) prune(task string, below uint64) error {
 		return err
 	}
 	for oldest < below-1 {
-		last := min(oldest+chunk, below-1)
+		last := min(oldest+batchRows, below-1)
 		b := s.db.NewBatch()
 		if err := s.pruneChunk(b, task, oldest, last); err != nil {
 			b.Close()
@@ -123,7 +123,8 @@ func (s *Store) oldest(task string) (uint64, error) {
 }
 
 // Erase implements store.Keeper. The bytes leave the files by a compaction of the task's range, which Erase waits for;
-// logs and files that were already obsolete go when Pebble recycles them.
+// logs and files that were already obsolete go when Pebble recycles them. If the compaction fails or the context ends,
+// the error is ErrUncertain: the task is erased, but its old bytes may still lie in the files.
 func (s *Store) Erase(ctx context.Context, task string, entry []byte) (store.Tip, error) {
 	if err := store.CheckTombstone(task, entry); err != nil {
 		return store.Tip{}, err
@@ -159,7 +160,10 @@ func (s *Store) Erase(ctx context.Context, task string, entry []byte) (store.Tip
 	}
 	e.head.Store(&head{tip: rec.Tip, erased: true})
 	e.at, e.meta, e.attempts = rec.At, store.Meta{}, 0
-	return rec.Tip, s.forgetBytes(ctx, task)
+	if err := s.forgetBytes(ctx, task); err != nil {
+		return rec.Tip, &store.UncertainError{Task: task, Tip: rec.Tip, Cause: err}
+	}
+	return rec.Tip, nil
 }
 
 // erase removes every row of the task and writes the base and the tombstone, in one batch.
@@ -207,11 +211,16 @@ func (s *Store) dropRange(b *pebble.Batch, from, to []byte) error {
 	return errors.Join(err, it.Close())
 }
 
-// forgetBytes rewrites the files that hold the task's ranges.
+// forgetBytes rewrites the files that hold the task's ranges. Pebble tries a compaction that fails again and again, so
+// it is called off when the store fails.
 func (s *Store) forgetBytes(ctx context.Context, task string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.alive, cancel)()
 	for _, r := range taskRanges(task) {
-		if err := s.db.Compact(ctx, r[0], r[1], false); err != nil {
-			return fmt.Errorf("task %s is erased, but its old bytes wait for a compaction: %w", task, err)
+		if err := s.db.Compact(ctx, r[0], r[1], false); err != nil || s.g.failed() {
+			err = errors.Join(err, s.durable())
+			return fmt.Errorf("task is erased, but its old bytes wait for a compaction: %w", err)
 		}
 	}
 	return s.durable()

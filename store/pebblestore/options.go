@@ -41,7 +41,7 @@ const (
 	blockSize      = 16 << 10
 	bloomBits      = 10
 	l0Compaction   = 4
-	l0StopWrites   = 20
+	l0StopWrites   = 200 // far away: a writer that waits for a compaction would wait forever if the disk failed then
 	maxOpenFiles   = 2000
 	memTablesLimit = 4
 

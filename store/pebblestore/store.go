@@ -35,15 +35,18 @@ type Store struct {
 	o      Options
 	fs     vfs.FS // beneath the gate
 	g      *gate
+	lock   *pebble.Lock
 	db     *pebble.DB
 	id     identity
 	sealer *store.Sealer
 	clock  *store.Clock
 	feed   store.Feed
 
-	life     sync.RWMutex // held shared by every call, exclusively to shut
-	closed   atomic.Bool  // Close was called
-	shut     bool         // Pebble is closed; guarded by life
+	life     sync.RWMutex    // held shared by every call, exclusively to shut
+	alive    context.Context // ends when the store fails
+	kill     context.CancelFunc
+	closed   atomic.Bool // Close was called
+	shut     bool        // Pebble is closed; guarded by life
 	shutting sync.WaitGroup
 
 	tasks     *locks
@@ -84,33 +87,49 @@ func Open(dir string, o Options) (*Store, error) {
 		dir: dir, o: o, fs: o.FS, g: &gate{}, sealer: store.NewSealer(o.Key),
 		tasks: newLocks(o.Tasks), resources: newLocks(o.Tasks / 16),
 	}
+	s.alive, s.kill = context.WithCancel(context.Background())
 	s.buffers.New = func() any { b := make([]byte, 0, 4096); return &b }
-	gated := &gatedFS{FS: o.FS, g: s.g, dir: dir}
-	db, err := pebble.Open(dir, o.pebble(gated, s.g))
-	if s.g.failed() {
-		err = errors.Join(s.g.err(), store.ErrFailed)
-	}
-	if err != nil {
-		if db != nil {
-			_ = db.Close()
+	if err := s.open(); err != nil {
+		if pebble.IsCorruptionError(err) && !errors.Is(err, store.ErrCorrupt) {
+			err = errors.Join(err, store.ErrCorrupt)
 		}
-		return nil, openFault(dir, err)
-	}
-	s.db = db
-	if err := s.begin(); err != nil {
-		_ = db.Close()
-		return nil, openFault(dir, err)
+		return nil, fmt.Errorf("open store %s: %w", dir, err)
 	}
 	s.g.onFail = s.abandon
 	return s, nil
 }
 
-// openFault names the directory, and tells damaged files by ErrCorrupt.
-func openFault(dir string, err error) error {
-	if pebble.IsCorruptionError(err) && !errors.Is(err, store.ErrCorrupt) {
-		err = errors.Join(err, store.ErrCorrupt)
+// open locks the directory, looks through the logs and opens Pebble.
+func (s *Store) open() error {
+	if err := s.fs.MkdirAll(s.dir, 0o755); err != nil {
+		return err
 	}
-	return fmt.Errorf("open store %s: %w", dir, err)
+	lock, err := pebble.LockDirectory(s.dir, s.fs)
+	if err != nil {
+		return err
+	}
+	s.lock = lock
+	if err = checkLogs(s.fs, s.dir); err == nil {
+		po := s.o.pebble(&gatedFS{FS: s.fs, g: s.g, dir: s.dir}, s.g)
+		po.Lock = lock
+		s.db, err = pebble.Open(s.dir, po)
+		err = s.checked(err)
+	}
+	if err == nil {
+		err = s.begin()
+	}
+	if err != nil {
+		_ = s.closePebble()
+	}
+	return err
+}
+
+// closePebble closes Pebble, if it is open, and unlocks the directory.
+func (s *Store) closePebble() (err error) {
+	if s.db != nil {
+		err = s.db.Close()
+	}
+	return errors.Join(err, s.lock.Close())
 }
 
 // identity is the row that says what this store is.
@@ -192,7 +211,11 @@ func (s *Store) create() error {
 	s.id = identity{format: Format, incarnation: 1}
 	rand.Read(s.id.id[:])
 	s.id.keyed = s.keyed(s.id.id)
-	return s.writeIdentity()
+	if err := s.writeIdentity(); err != nil {
+		return err
+	}
+	// Pebble began its first log before it took up the pinned format; the next one says what was synced.
+	return s.checked(s.db.Flush())
 }
 
 func (s *Store) writeIdentity() error {
@@ -294,6 +317,7 @@ func (s *Store) write(b *pebble.Batch) error {
 
 // abandon shuts Pebble after a failure, so that nothing goes on in the background that can no longer be kept.
 func (s *Store) abandon() {
+	s.kill()
 	s.shutting.Add(1)
 	go func() {
 		defer s.shutting.Done()
@@ -301,7 +325,7 @@ func (s *Store) abandon() {
 		defer s.life.Unlock()
 		if !s.shut {
 			s.shut = true
-			_ = s.db.Close()
+			_ = s.closePebble()
 		}
 	}()
 }
@@ -319,7 +343,7 @@ func (s *Store) Close() error {
 		if !s.g.failed() {
 			err = s.stopClock()
 		}
-		if e := s.db.Close(); err == nil && !s.g.failed() {
+		if e := s.closePebble(); err == nil && !s.g.failed() {
 			err = e
 		}
 		if s.g.failed() && err == nil {
@@ -328,6 +352,7 @@ func (s *Store) Close() error {
 	}
 	s.life.Unlock()
 	s.shutting.Wait()
+	s.kill()
 	return err
 }
 

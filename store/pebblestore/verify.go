@@ -82,7 +82,7 @@ func (v *verifier) each(from, to []byte, f func(key, value []byte) error) error 
 		return err
 	}
 	for ok := it.First(); ok && err == nil; ok = it.Next() {
-		if err = v.ctx.Err(); err != nil {
+		if err = errors.Join(v.ctx.Err(), v.s.durable()); err != nil {
 			break
 		}
 		var value []byte

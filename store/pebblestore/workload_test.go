@@ -101,11 +101,14 @@ func change(s store.Store, task string, i int, salt uint64, size int) error {
 func retry(s store.Store, salt uint64) error {
 	for task := range 5 {
 		_, es, err := s.Load(ctx, fmt.Sprint("task-", task))
-		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrErased) || len(es) == 0 {
+		if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrErased) {
 			continue
 		}
 		if err != nil {
 			return err
+		}
+		if len(es) == 0 {
+			continue
 		}
 		e := es[salt%uint64(len(es))]
 		e.Status, e.Ready = store.Status(1+2*(salt%2)), epoch+int64(salt%70)*1e6

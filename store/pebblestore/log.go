@@ -1,0 +1,257 @@
+package pebblestore
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/batchrepr"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/pawlgo/pawl/store"
+)
+
+// Pebble takes an unreadable chunk in its newest log for the place where a crash tore it, and drops what follows, unless
+// a later block says that this place had been synced. A damaged byte in the last 32 KiB therefore loses acknowledged
+// commits without a word. So the logs are read before Pebble opens them, and the store refuses to open if
+//
+//   - after an unreadable chunk, anywhere, comes a whole one that was written after that place had been synced; or
+//   - the unreadable chunk is whole but for one byte, which no torn write is.
+//
+// A log is a row of blocks, each a row of chunks: masked CRC-32C of all that follows the length (4), length (2),
+// kind (1), log number (4), offset synced so far (8), payload. Integers are little-endian.
+const (
+	logBlock  = 32 << 10
+	logHeader = 4 + 2 + logSummed
+	logSummed = 1 + 4 + 8 // of the header, what the checksum covers
+
+	chunkFull = 9 // kinds; those between are first and middle
+	chunkLast = 12
+	chunkEOF  = 5 // with the next log's number, at the end of a log that was closed
+)
+
+// checkLogs looks through the logs in dir.
+func checkLogs(fs vfs.FS, dir string) error {
+	names, err := fs.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		digits, isLog := strings.CutSuffix(name, ".log")
+		number, err := strconv.ParseUint(digits, 10, 64)
+		if !isLog || err != nil {
+			continue
+		}
+		data, err := readFile(fs, fs.PathJoin(dir, name))
+		if err != nil {
+			return err
+		}
+		l := journal{data: data, number: uint32(number)}
+		if at, damaged := l.damage(); damaged {
+			return fmt.Errorf("log %s is damaged at byte %d, and opening it would lose acknowledged commits: %w", name, at, store.ErrCorrupt)
+		}
+	}
+	return nil
+}
+
+func readFile(fs vfs.FS, name string) ([]byte, error) {
+	f, err := fs.Open(name, vfs.SequentialReadsOption)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// journal is a log of Pebble.
+type journal struct {
+	data   []byte
+	number uint32
+}
+
+// chunk is what the bytes at a place say they are; it is whole only if its checksum is right.
+type chunk struct {
+	kind   byte
+	number uint32
+	synced uint64
+	end    int
+	whole  bool
+}
+
+// damage is the first place that can be told to be damaged.
+func (l *journal) damage() (at int, damaged bool) {
+	for at < len(l.data) {
+		if c := l.chunk(at); c.whole && c.number == l.number {
+			at = c.end
+			continue
+		}
+		block := l.blockEnd(at)
+		if block-at < logHeader && block < len(l.data) && zero(l.data[at:block]) {
+			at = block
+			continue
+		}
+		return at, !l.closed(at) && (l.vouched(at) || l.repairable(at))
+	}
+	return at, false
+}
+
+func (l *journal) blockEnd(at int) int { return min(len(l.data), at-at%logBlock+logBlock) }
+
+// chunk reads the chunk at a place.
+func (l *journal) chunk(at int) chunk {
+	b := l.data[at:l.blockEnd(at)]
+	if len(b) < logHeader {
+		return chunk{}
+	}
+	c := chunk{
+		kind:   b[6],
+		number: binary.LittleEndian.Uint32(b[7:]),
+		synced: binary.LittleEndian.Uint64(b[11:]),
+	}
+	n := logHeader + int(binary.LittleEndian.Uint16(b[4:]))
+	if n > len(b) || c.kind < chunkFull || c.kind > chunkLast {
+		return c
+	}
+	c.end = at + n
+	c.whole = unmask(binary.LittleEndian.Uint32(b)) == crc32.Checksum(b[6:n], castagnoli)
+	return c
+}
+
+// unmask is the CRC that a masked one stands for.
+func unmask(v uint32) uint32 {
+	v -= 0xa282ead8
+	return v>>17 | v<<15
+}
+
+// closed says whether the log was closed here.
+func (l *journal) closed(at int) bool {
+	b := l.data[at:]
+	return len(b) >= 11 && zero(b[:6]) && b[6] == chunkEOF && binary.LittleEndian.Uint32(b[7:]) == l.number+1
+}
+
+func zero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// vouched says whether a later chunk of this log was written after the place had been synced.
+func (l *journal) vouched(at int) bool {
+	for i := at + 1; i+logHeader <= len(l.data); i++ {
+		kind := l.data[i+6]
+		if kind < chunkFull || kind > chunkLast || binary.LittleEndian.Uint32(l.data[i+7:]) != l.number {
+			continue
+		}
+		if c := l.chunk(i); c.whole && c.synced > uint64(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// repairable says whether changing one byte makes the chunk at a place whole.
+func (l *journal) repairable(at int) bool {
+	b := l.data[at:l.blockEnd(at)]
+	if len(b) < logHeader {
+		return false
+	}
+	length := binary.LittleEndian.Uint16(b[4:])
+	if l.ours(b) && repairableLength(b, length) {
+		return true
+	}
+	n := logHeader + int(length)
+	if n > len(b) {
+		return false
+	}
+	return l.repairableSum(b[:n]) || l.repairableByte(b[:n])
+}
+
+// repairableLength says whether the chunk that b begins with is whole but for a byte of its length.
+func repairableLength(b []byte, length uint16) bool {
+	want := unmask(binary.LittleEndian.Uint32(b))
+	for delta := uint16(1); delta < 256; delta++ {
+		for _, other := range [...]uint16{length ^ delta, length ^ delta<<8} {
+			n := logHeader + int(other)
+			if n <= len(b) && want == crc32.Checksum(b[6:n], castagnoli) && convincing(b[:n], 1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ours says whether a chunk has a kind and the number of this log.
+func (l *journal) ours(b []byte) bool {
+	return b[6] >= chunkFull && b[6] <= chunkLast && binary.LittleEndian.Uint32(b[7:]) == l.number
+}
+
+// repairableSum says whether the chunk is whole but for a byte of its checksum.
+func (l *journal) repairableSum(b []byte) bool {
+	crc := crc32.Checksum(b[6:], castagnoli)
+	want := (crc>>15 | crc<<17) + 0xa282ead8
+	delta := want ^ binary.LittleEndian.Uint32(b)
+	oneByte := bits.LeadingZeros32(delta)/8+bits.TrailingZeros32(delta)/8 == 3
+	return oneByte && l.ours(b) && convincing(b, delta)
+}
+
+// repairableByte looks for the byte whose change makes the checksum right. A change of one bit changes a CRC by the
+// same amount whatever the other bytes are, so the amounts for the eight bits of each byte are carried backwards
+// through the chunk and combined.
+func (l *journal) repairableByte(b []byte) bool {
+	want := unmask(binary.LittleEndian.Uint32(b)) ^ crc32.Checksum(b[6:], castagnoli)
+	var amount [8]uint32
+	for i := range amount {
+		amount[i] = castagnoli[1<<i]
+	}
+	for p := len(b) - 1; p >= 6; p-- {
+		sum, delta := uint32(0), byte(0)
+		for k := 1; k < 256; k++ { // Gray code: one bit changes at a time
+			i := bits.TrailingZeros(uint(k))
+			sum ^= amount[i]
+			delta ^= 1 << i
+			if sum == want && l.fixes(b, p, delta) {
+				return true
+			}
+		}
+		for i, a := range amount {
+			amount[i] = castagnoli[byte(a)] ^ a>>8
+		}
+	}
+	return false
+}
+
+// fixes says whether the chunk with one byte changed is one of this log and convincing.
+func (l *journal) fixes(b []byte, p int, delta byte) bool {
+	fixed := append([]byte(nil), b...)
+	fixed[p] ^= delta
+	return l.ours(fixed) && convincing(fixed, uint32(delta))
+}
+
+// convincing says whether a chunk that was made whole by a change is no accident of a torn one: if it holds a whole
+// batch, the batch can be read; if it holds a part of one, only one bit was changed.
+func convincing(b []byte, delta uint32) bool {
+	if b[6] != chunkFull {
+		return bits.OnesCount32(delta) == 1
+	}
+	head, ok := batchrepr.ReadHeader(b[logHeader:])
+	if !ok {
+		return false
+	}
+	r := batchrepr.Read(b[logHeader:])
+	for n := uint32(0); ; n++ {
+		_, _, _, ok, err := r.Next()
+		if err != nil {
+			return false
+		}
+		if !ok {
+			return n == head.Count
+		}
+	}
+}
