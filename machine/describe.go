@@ -13,6 +13,8 @@ type Description struct {
 	Version    int                 `json:"version"`
 	Digest     string              `json:"digest,omitempty"`
 	Initial    State               `json:"initial"`
+	Data       string              `json:"data"` // the type
+	DataShape  string              `json:"data_shape"`
 	States     []StateDescription  `json:"states"`
 	Events     []EventDescription  `json:"events"`
 	Edges      []EdgeDescription   `json:"edges"`
@@ -32,7 +34,8 @@ type StateDescription struct {
 // EventDescription is one event.
 type EventDescription struct {
 	Name    string `json:"name"`
-	Payload string `json:"payload"`
+	Payload string `json:"payload"` // the type
+	Shape   string `json:"shape"`   // its fields, as JSON has them, with their rules
 	Narrows bool   `json:"narrows,omitempty"`
 }
 
@@ -45,8 +48,12 @@ type EdgeDescription struct {
 	Fresh   []string           `json:"fresh,omitempty"`
 	Guards  []GuardDescription `json:"guards,omitempty"`
 	Confirm string             `json:"confirm,omitempty"`
+	Applies bool               `json:"applies,omitempty"` // it changes the data
 	Emits   []string           `json:"emits,omitempty"`
 	Offers  []string           `json:"offers,omitempty"`
+	Returns bool               `json:"returns,omitempty"` // it answers its proposer
+	// Revision is that of the edge's own functions: its checks, and what it applies, emits, offers and returns.
+	Revision int `json:"revision,omitempty"`
 }
 
 // GuardDescription is one guard or check of an edge.
@@ -62,6 +69,7 @@ type FactDescription struct {
 	Authority string `json:"authority"`
 	About     string `json:"about,omitempty"`
 	Type      string `json:"type"`
+	Shape     string `json:"shape"`
 	MaxAge    string `json:"max_age,omitempty"`
 	Lasting   bool   `json:"lasting,omitempty"`
 	Volatile  bool   `json:"volatile,omitempty"`
@@ -73,6 +81,7 @@ type FactDescription struct {
 type EffectDescription struct {
 	Name    string `json:"name"`
 	Args    string `json:"args"`
+	Shape   string `json:"shape"`
 	Receipt string `json:"receipt"`
 	Within  string `json:"within,omitempty"`
 	Matches bool   `json:"matches,omitempty"`
@@ -86,13 +95,13 @@ func (m *Machine[D]) Describe() Description {
 }
 
 func (c *core) describe() Description {
-	d := Description{Machine: c.name, Version: c.version, Initial: c.initial}
+	d := Description{Machine: c.name, Version: c.version, Initial: c.initial, Data: c.dataType.String(), DataShape: shape(c.dataType)}
 	for _, s := range c.states() {
 		d.States = append(d.States, c.describeState(s))
 	}
 	for _, name := range sorted(c.events) {
 		if i := c.events[name]; !i.internal {
-			d.Events = append(d.Events, EventDescription{name, i.Payload.String(), i.Narrows})
+			d.Events = append(d.Events, EventDescription{name, i.Payload.String(), shape(i.Payload), i.Narrows})
 		}
 	}
 	for _, e := range c.edges {
@@ -104,7 +113,7 @@ func (c *core) describe() Description {
 	}
 	for _, name := range sorted(c.effects) {
 		i := c.effects[name]
-		e := EffectDescription{Name: name, Args: i.Args.String(), Receipt: i.Receipt.Name, Matches: i.match != nil}
+		e := EffectDescription{Name: name, Args: i.Args.String(), Shape: shape(i.Args), Receipt: i.Receipt.Name, Matches: i.match != nil}
 		if i.Within > 0 {
 			e.Within = i.Within.String()
 		}
@@ -131,7 +140,8 @@ func (c *core) describeState(s State) StateDescription {
 }
 
 func (e *edge) describe() EdgeDescription {
-	d := EdgeDescription{Event: e.event.Name, From: slices.Sorted(slices.Values(e.from)), To: e.to, By: slices.Sorted(slices.Values(e.actors))}
+	d := EdgeDescription{Event: e.event.Name, From: slices.Sorted(slices.Values(e.from)), To: e.to, By: slices.Sorted(slices.Values(e.actors)),
+		Applies: e.apply != nil, Revision: e.revision}
 	for _, f := range e.fresh {
 		d.Fresh = append(d.Fresh, f.Info().Name)
 	}
@@ -150,6 +160,8 @@ func (e *edge) describe() EdgeDescription {
 			d.Emits = append(d.Emits, o.effect.Name)
 		case offers:
 			d.Offers = append(d.Offers, o.offer.Name+" to "+string(o.party)+" for "+o.expires.String())
+		case returns:
+			d.Returns = true
 		}
 	}
 	return d
@@ -167,7 +179,7 @@ func factNames(facts []guard.AnyFact) []string {
 }
 
 func describeFact(i *guard.FactInfo) FactDescription {
-	d := FactDescription{Name: i.Name, Authority: i.Source, About: i.About, Type: i.Type.String(), Lasting: i.Lasting,
+	d := FactDescription{Name: i.Name, Authority: i.Source, About: i.About, Type: i.Type.String(), Shape: shape(i.Type), Lasting: i.Lasting,
 		Volatile: i.Volatile, Hidden: i.Hidden, Order: string(i.Order)}
 	if i.MaxAge > 0 {
 		d.MaxAge = i.MaxAge.String()

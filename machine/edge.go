@@ -27,6 +27,8 @@ type edge struct {
 	outputs []output
 	when    *guard.FactInfo
 	change  func(guard.Entry) any
+
+	revision int
 }
 
 type check struct {
@@ -170,6 +172,10 @@ func (e *Edge[D, P]) Apply(f func(d *D, c guard.Case[D, P])) *Edge[D, P] {
 	}
 	return e
 }
+
+// Revised raises the revision of the edge's own functions: do so when a check, or what the edge applies, emits, offers or
+// returns, changes its meaning, so that the definition's digest changes with it.
+func (e *Edge[D, P]) Revised(n int) *Edge[D, P] { e.e.revision = n; return e }
 
 // Then adds what the commit brings about: [Emit], [EmitEach], [Offer], [Return].
 func (e *Edge[D, P]) Then(outputs ...Output[D, P]) *Edge[D, P] {

@@ -110,9 +110,13 @@ func (tb *table) versioned(t *trial, before []byte) error {
 }
 
 // monotone turns each fact that the step brings into unknown: what was blocked must not open (law 4). Not so where the fact
-// moves the task by itself: then nothing was judged.
+// moves the task by itself: then nothing was judged. Nor where a receipt keeps its effect from failing: the worker's word that
+// it failed stands until there is one.
 func (tb *table) monotone(t *trial) error {
-	if t.out.Kind == machine.Committed || t.move.event == "" || t.out.Code() == machine.CodeMovesFirst {
+	switch {
+	case t.out.Kind == machine.Committed, t.move.event == "":
+		return nil
+	case t.out.Code() == machine.CodeMovesFirst, t.out.Code() == machine.CodeHappened:
 		return nil
 	}
 	specs := list(t.move.facts)
