@@ -192,6 +192,6 @@ func payloadDecision[P any]() (*projection.Decision, error) {
 	}
 	return projection.Define(m, projection.Spec[struct{}]{
 		Name: "answer", In: []machine.State{"start"}, Goal: func(struct{}) string { return "answer" },
-		Question: "What?", Allow: []projection.Answer{{Event: e, Means: "the answer"}},
+		Question: "What?", Allow: []projection.Answer{{Event: e, Means: "the answer"}}, Budget: 1 << 20,
 	})
 }

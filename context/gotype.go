@@ -30,17 +30,13 @@ func schemaOf(t reflect.Type) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields := 0
-	s.walk(0, func(x *schema, depth int) {
-		fields += len(x.properties)
-		if depth > MaxNesting && err == nil {
-			err = fmt.Errorf("%v nests deeper than %d", t, MaxNesting)
-		}
-	})
-	if fields > MaxFields {
+	switch levels, fields := s.size(); {
+	case levels > MaxNesting:
+		return nil, fmt.Errorf("%v nests %d levels deep, at most %d", t, levels, MaxNesting)
+	case fields > MaxFields:
 		return nil, fmt.Errorf("%v has %d fields, at most %d", t, fields, MaxFields)
 	}
-	return s, err
+	return s, nil
 }
 
 // typeReader remembers which types it is inside of.

@@ -12,6 +12,6 @@ const (
 	MaxQuotes     = 16       // quotes of one view
 	MaxValue      = 512      // bytes of one value that are shown; the rest is cut, and counted
 	MaxAnswer     = 96 << 10 // bytes of a model's whole answer; its payload has the limit of a proposal
-	MaxNesting    = 10       // levels of objects and lists in a payload's schema
+	MaxNesting    = 10       // levels of objects and lists in a payload
 	MaxFields     = 512      // fields in a payload's schema
 )

@@ -24,11 +24,10 @@ func (v View) OpenAIFormat() json.RawMessage {
 	if v.page == nil || len(v.page.open) == 0 {
 		return nil
 	}
-	envelope, d := v.page.envelope(), openAI
-	if !envelope.strictable() {
+	root, d := &schema{form: objectForm, properties: []property{{"answer", v.page.envelope(), false}}}, openAI
+	if !root.strictable() {
 		d = standard
 	}
-	root := &schema{form: objectForm, properties: []property{{"answer", envelope, false}}}
 	w := members{dst: []byte{'{'}}
 	w.text("type", "json_schema")
 	w.key("json_schema")

@@ -32,16 +32,19 @@ func appendQuoted(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// unsafeRune tells whether a character could open or hide something when it is shown as it is.
+// unsafeRune tells whether a character could open or hide something when it is shown as it is. What is not seen is
+// escaped, but for the joiners that are parts of written characters in many scripts; so are the planes of tags and
+// variations, in which a text can be hidden in another, and whatever Unicode has not assigned.
 func unsafeRune(r rune) bool {
-	if r < utf8.RuneSelf {
+	switch {
+	case r < utf8.RuneSelf:
 		return r < ' ' || r == '`' || r == '<' || r == '>' || r == 0x7f
-	}
-	// The joiner and the variation selectors are parts of written characters in many scripts.
-	if r == 0x200d || r == 0x200c || 0xfe00 <= r && r <= 0xfe0f {
+	case r == 0x200c, r == 0x200d:
 		return false
+	case r == 0x2800, r == 0x3164, r == 0xffa0, r == 0x115f, r == 0x1160: // blanks that count as letters or signs
+		return true
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) || r == 0x2800 || r == 0x3164
+	return r >= 0xe0000 || !unicode.IsGraphic(r)
 }
 
 func appendEscaped(dst []byte, r rune) []byte {

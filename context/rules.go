@@ -197,11 +197,11 @@ func (r *ruler) numeric(low, high string, by int64) error {
 	case low != "" && by == 0:
 		r.s.number.min = low
 	case low != "":
-		r.s.over = low
+		r.s.over, r.s.number.min = low, "" // the type's own bound is below it
 	case by == 0:
 		r.s.number.max = high
 	default:
-		r.s.under = high
+		r.s.under, r.s.number.max = high, ""
 	}
 	zero := low != "" && (n < 0 || n == 0 && by == 0) || high != "" && (n > 0 || n == 0 && by == 0)
 	r.refusesZero = r.refusesZero || !zero

@@ -233,23 +233,42 @@ func (b bounds) say(what string) string {
 	return strings.TrimSpace(text + " " + what)
 }
 
-// walk visits the schema and all below it, depth first; depth counts objects and lists.
-func (s *schema) walk(depth int, visit func(*schema, int)) {
-	visit(s, depth)
+// walk visits the schema and all below it, depth first; level counts the objects and lists that a value is in, itself
+// included.
+func (s *schema) walk(level int, visit func(*schema, int)) {
+	if s.form == objectForm && len(s.anyOf) == 0 || s.form == arrayForm {
+		level++
+	}
+	visit(s, level)
 	for _, p := range s.properties {
-		p.schema.walk(depth+1, visit)
+		p.schema.walk(level, visit)
 	}
 	for _, below := range append([]*schema{s.items, s.values}, s.anyOf...) {
 		if below != nil {
-			below.walk(depth+1, visit)
+			below.walk(level, visit)
 		}
 	}
 }
 
-// strictable tells whether a strict dialect can express the schema at all: no maps, nothing that may be anything, and no
-// schema of a type's own.
+// size is how many levels of objects and lists there are, and how many fields.
+func (s *schema) size() (levels, fields int) {
+	s.walk(0, func(x *schema, level int) {
+		levels, fields = max(levels, level), fields+len(x.properties)
+	})
+	return levels, fields
+}
+
+// What strict schemas may hold, by OpenAI's documentation.
+const (
+	strictLevels = 10
+	strictFields = 5000
+)
+
+// strictable tells whether a strict dialect can express the schema at all: no maps, nothing that may be anything, no
+// schema of a type's own, and not too much.
 func (s *schema) strictable() bool {
-	ok := true
+	levels, fields := s.size()
+	ok := levels <= strictLevels && fields <= strictFields
 	s.walk(0, func(x *schema, _ int) {
 		if x.raw != nil || x.values != nil || x.form == anyForm && len(x.anyOf) == 0 {
 			ok = false
