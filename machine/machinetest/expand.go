@@ -22,12 +22,11 @@ type expansion struct {
 
 // taken is a step that made a version, or that shows a flaw.
 type taken struct {
-	move    move
-	to      machine.State
-	next    *machine.Snapshot[any] // nil when it was known before
-	out     machine.Outcome
-	key     string // of next, when committed
-	unmoved string
+	move move
+	to   machine.State
+	next *machine.Snapshot[any] // nil when it was known before
+	out  machine.Outcome
+	key  string // of next, when committed
 }
 
 // expand takes every move from each node, on all processors.
@@ -73,26 +72,10 @@ func (w *walker) leave(n *node) expansion {
 			movers = append(movers, mv.facts)
 		}
 	}
-	for i, a := range movers {
-		for _, b := range movers[:i] {
-			w.pair(n, b, a)
-		}
-	}
 	for _, mv := range w.moves(n.at, movers) {
 		w.step(n, mv)
 	}
 	return w.expansion
-}
-
-// pair observes two facts at once that each move the task. Two values of one fact are a dispute, and may stay.
-func (w *walker) pair(n *node, a, b string) {
-	if w.table.factNamed(a).info == w.table.factNamed(b).info {
-		return
-	}
-	mv := move{facts: a + ", " + b, by: string(guard.Observer)}
-	if last := len(w.kept); !w.step(n, mv) && len(w.kept) > last {
-		w.kept[last].unmoved = fmt.Sprintf("in %s %s and %s each move the task, and together they do not", n.at.State, a, b)
-	}
 }
 
 // step takes one move, and tells whether the state changed.

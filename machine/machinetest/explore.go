@@ -26,7 +26,6 @@ const (
 //	invariant  guards let a step pass, and an invariant refused it or was broken by evidence
 //	ambiguous  two edges of one event are open at once
 //	fault      a guard or an edge panicked, or looked at what it had not declared
-//	unmoved    two facts each move the task, and together they do not
 //	trapped    nothing leads from a situation to a final state
 //	unreached  nothing that the table names reaches a state, or takes an edge
 //
@@ -71,10 +70,14 @@ func (x Exploration) String() string {
 // fresh; timers that are due; and both ends of an effect.
 //
 // Situations are one when they agree in state, data, offers, effects, timers due, and the facts that later guards read, by
-// value and by age. What it cannot see: moments between those, more than two facts at once, what two situations that
-// count as one differ in, and what the table does not name. Errors name file and line.
+// value and by age. What it cannot see: moments between those, several facts that come in at once, what two situations that
+// count as one differ in, and what the table does not name. Errors name file and line; that a situation of the table is not
+// reached is none of them.
 func Explore(d machine.Definition, path string, l Limits) (Exploration, error) {
 	tb, err := readTable(d, path)
+	if tb != nil {
+		err = joined(tb.faults)
+	}
 	if err != nil {
 		return Exploration{}, err
 	}
@@ -182,9 +185,6 @@ func (x *explorer) merge(n *node, e expansion) {
 	x.Steps += e.steps
 	for _, s := range e.kept {
 		x.look(n, s.move, s.out)
-		if s.unmoved != "" {
-			x.tell("unmoved", s.unmoved, n, s.move, s.out)
-		}
 		if s.out.Kind == machine.Committed {
 			x.taken[way{s.out.Event, n.at.State, s.to}] = true
 			x.reach(s, n)
@@ -194,27 +194,33 @@ func (x *explorer) merge(n *node, e expansion) {
 
 // look finds the flaws of one step.
 func (x *explorer) look(n *node, mv move, out machine.Outcome) {
-	for _, f := range out.Findings {
+	findings := out.Findings
+	e := out.Entry()
+	if e != nil {
+		findings = e.Blocked
+	}
+	for _, f := range findings {
 		if kind := kindOf(f); kind != "" {
-			x.tell(kind, strings.TrimSpace(f.Guard+" "+f.Text), n, mv, out)
+			x.tell(kind, strings.TrimSpace(f.Guard+" "+f.Text), n, mv)
 		}
 	}
-	if e := out.Entry(); e != nil {
-		for _, b := range e.Broken {
-			x.tell("invariant", b, n, mv, out)
-		}
+	if e == nil {
+		return
+	}
+	for _, b := range e.Broken {
+		x.tell("invariant", b, n, mv)
 	}
 }
 
 // tell keeps the first flaw of each text: the way to it is the shortest.
-func (x *explorer) tell(kind, text string, n *node, mv move, out machine.Outcome) {
+func (x *explorer) tell(kind, text string, n *node, mv move) {
 	if x.told[kind+text] {
 		return
 	}
 	x.told[kind+text] = true
-	next, _, err := x.tb.step(n.at, mv)
+	next, out, err := x.tb.step(n.at, mv)
 	if err != nil {
-		return
+		return // it was taken a moment ago
 	}
 	got := x.tb.expectation(n.at, next, out)
 	x.Flaws = append(x.Flaws, Flaw{kind, text, x.path(n, mv, got[:])})

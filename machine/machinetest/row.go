@@ -135,8 +135,8 @@ func brings(s, next machine.Snapshot[any], out machine.Outcome) []string {
 	return counted(all)
 }
 
-// recorded is what only the history entry tells: offers that were voided, evidence that was no news, broken invariants, an
-// answer.
+// recorded is what only the history entry tells: offers that were voided, evidence that was no news, broken invariants, why
+// evidence moved nothing, an answer.
 func recorded(s machine.Snapshot[any], e *machine.Entry) []string {
 	var all []string
 	for _, v := range e.Voided {
@@ -152,6 +152,9 @@ func recorded(s machine.Snapshot[any], e *machine.Entry) []string {
 	for _, b := range e.Broken {
 		name, _, _ := strings.Cut(b, ":")
 		all = append(all, "broken "+name)
+	}
+	for _, f := range e.Blocked {
+		all = append(all, "blocked "+f.Code)
 	}
 	if e.Returned != nil {
 		all = append(all, "returns "+string(e.Returned))

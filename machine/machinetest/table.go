@@ -30,7 +30,8 @@ type table struct {
 	excuses    []*excuse
 	complete   bool // no cell may be missing
 	hands      map[string]*guard.Authority
-	faults     []error
+	faults     []*fault // of declarations and rows
+	unreached  []*fault // of situations that legal steps do not reach
 	proposed   map[string]machine.Proposal // decoded before, by event and payload
 	seen       map[observed]guard.Evidence // nil, or evidence made before in the situation being explored
 }
@@ -69,10 +70,22 @@ func readTable(d machine.Definition, path string) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseTable(d, path, string(raw))
+	tb := parseTable(d, path, string(raw))
+	return tb, joined(tb.faults, tb.unreached)
 }
 
-func parseTable(d machine.Definition, path, text string) (*table, error) {
+// joined are faults in the order of their lines.
+func joined(faults ...[]*fault) error {
+	all := slices.Concat(faults...)
+	slices.SortStableFunc(all, func(a, b *fault) int { return a.line - b.line })
+	var errs []error
+	for _, f := range all {
+		errs = append(errs, f)
+	}
+	return errors.Join(errs...)
+}
+
+func parseTable(d machine.Definition, path, text string) *table {
 	tb := &table{path: path, lines: strings.Split(text, "\n"), m: machine.Erase(d), about: d.Describe(), hands: map[string]*guard.Authority{}, proposed: map[string]machine.Proposal{}}
 	for _, s := range sections(tb.lines) {
 		tb.section(s)
@@ -80,11 +93,16 @@ func parseTable(d machine.Definition, path, text string) (*table, error) {
 	if len(tb.rows) == 0 {
 		tb.fault(1, "the file has no row: write a section -- table --")
 	}
-	return tb, errors.Join(tb.faults...)
+	return tb
 }
 
 func (tb *table) fault(line int, format string, args ...any) {
 	tb.faults = append(tb.faults, &fault{tb.path, line, fmt.Sprintf(format, args...)})
+}
+
+// miss is a fault of a situation: the machine may be at fault, and not the table.
+func (tb *table) miss(line int, format string, args ...any) {
+	tb.unreached = append(tb.unreached, &fault{tb.path, line, fmt.Sprintf(format, args...)})
 }
 
 func (tb *table) section(s section) {
@@ -193,7 +211,7 @@ func (tb *table) begin(l line) *machine.Snapshot[any] {
 		if s := tb.situationNamed(from); s != nil {
 			return &s.at
 		}
-		tb.fault(l.number, "%s", tb.unknownSituation(from))
+		tb.miss(l.number, "%s", tb.unknownSituation(from))
 		return nil
 	}
 	f := strings.SplitN(l.text, " ", 4)
@@ -220,16 +238,16 @@ func (tb *table) begin(l line) *machine.Snapshot[any] {
 func (tb *table) legal(s machine.Snapshot[any], l line, name string) *machine.Snapshot[any] {
 	mv, err := parseStep(l.text)
 	if err != nil {
-		tb.fault(l.number, "%v", err)
+		tb.miss(l.number, "%v", err)
 		return nil
 	}
 	next, out, err := tb.step(s, mv)
 	switch {
 	case err != nil:
-		tb.fault(l.number, "%v", err)
+		tb.miss(l.number, "%v", err)
 		return nil
 	case out.Kind != machine.Committed:
-		tb.fault(l.number, "situation %s is not reached: in %s this step is %s: %s", name, s.State, out.Kind, reasons(out))
+		tb.miss(l.number, "situation %s is not reached: in %s this step is %s: %s", name, s.State, out.Kind, reasons(out))
 		return nil
 	}
 	return &next

@@ -1,0 +1,152 @@
+package machinetest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
+)
+
+const stuck machine.State = "stuck"
+
+// flawedGates are gates with one thing wrong each, and the kind of flaw that an exploration must call it.
+var flawedGates = map[string]struct {
+	kind string
+	do   func(*machine.Builder[gate])
+}{
+	"unguarded_invariant": {"invariant", func(*machine.Builder[gate]) {}}, // a fourth mark passes every guard
+	"two_edges": {"ambiguous", func(b *machine.Builder[gate]) {
+		machine.On(b, askOpen).From(shut).To(jammed).By(guard.User).Require(guard.Owner(badge))
+	}},
+	"two_driven": {"ambiguous", func(b *machine.Builder[gate]) {
+		machine.When(b, safe).From(asking).To(jammed).Require(guard.Not(guard.True(safe)))
+	}},
+	"panics": {"fault", func(b *machine.Builder[gate]) {
+		machine.On(b, askOpen).From(asking).Stay().By(guard.User).Check("second", func(c guard.Case[gate, machine.None]) guard.Verdict {
+			return guard.Deny(c.Data.Marks[1], "")
+		})
+	}},
+	"undeclared_look": {"fault", func(b *machine.Builder[gate]) {
+		machine.On(b, leave).From(moving).Stay().By(guard.User).Check("looks", func(c guard.Case[gate, mark]) guard.Verdict {
+			if _, known := badge.Get(c); known {
+				return guard.Allow()
+			}
+			return guard.Deny("none", "")
+		})
+	}},
+	"no_way_out": {"trapped", func(b *machine.Builder[gate]) {
+		machine.On(b, leave).From(asking).To(stuck).By(guard.User)
+		machine.On(b, leave).From(stuck).Stay().By(guard.User)
+	}},
+	"never_open": {"unreached", func(b *machine.Builder[gate]) {
+		machine.On(b, askOpen).From(moving).To(stuck).By(guard.User).Require(guard.Is(badge, "carol"))
+		machine.On(b, leave).From(stuck).To(jammed).By(guard.User)
+	}},
+	"evidence_breaks": {"invariant", func(b *machine.Builder[gate]) {
+		b.Invariant("safe while it moves", func(s machine.Snapshot[gate]) error {
+			if ok, known := safe.Get(s.Facts); s.State == moving && known && !ok {
+				return os.ErrInvalid
+			}
+			return nil
+		})
+	}},
+}
+
+// TestExploreFlawed finds each flaw by its kind; the report, with the shortest path, is in the golden.
+func TestExploreFlawed(t *testing.T) {
+	for name, c := range flawedGates {
+		t.Run(name, func(t *testing.T) {
+			l := Limits{Ignore: []string{"marks"}}
+			if name == "unguarded_invariant" {
+				l.Ignore = nil
+			}
+			x, err := Explore(newGate(c.do), "testdata/gate.txtar", l)
+			require.NoError(t, err)
+			require.Empty(t, x.Cut)
+			require.NotEmpty(t, x.Flaws)
+			require.Equal(t, c.kind, x.Flaws[0].Kind, x.String())
+			for _, f := range x.Flaws[1:] {
+				require.Contains(t, []string{c.kind, "unreached"}, f.Kind, "an edge that is never open is not taken either")
+			}
+			golden(t, filepath.Join("testdata/explored", name+".golden"), x.String()+"\n")
+		})
+	}
+}
+
+// TestPathIsARow pastes the path of a flaw into its table, where it is a row that passes.
+func TestPathIsARow(t *testing.T) {
+	raw, err := os.ReadFile("testdata/gate.txtar")
+	require.NoError(t, err)
+	for name, c := range flawedGates {
+		if c.kind == "unreached" || c.kind == "trapped" {
+			continue // no step shows them
+		}
+		t.Run(name, func(t *testing.T) {
+			m := newGate(c.do)
+			x, err := Explore(m, "testdata/gate.txtar", Limits{})
+			require.NoError(t, err)
+			text, _, _ := strings.Cut(string(raw), "-- situation")
+			path := filepath.Join(t.TempDir(), "pasted.txtar")
+			require.NoError(t, os.WriteFile(path, []byte(text+x.Flaws[0].Path), 0o644))
+			require.NoError(t, Check(m, path))
+		})
+	}
+}
+
+// TestExploreClean says how much was seen of a gate without a flaw, and sees the same each time.
+func TestExploreClean(t *testing.T) {
+	for range 3 {
+		x, err := Explore(newGate(), "testdata/gate.txtar", Limits{Ignore: []string{"marks"}})
+		require.NoError(t, err)
+		golden(t, "testdata/explored/clean.golden", x.String()+"\n")
+	}
+}
+
+// TestExploreLimits is at each limit and one below it.
+func TestExploreLimits(t *testing.T) {
+	all, err := Explore(newGate(), "testdata/gate.txtar", Limits{Ignore: []string{"marks"}})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		limits Limits
+		cut    string
+	}{
+		{Limits{States: all.Situations}, ""},
+		{Limits{States: all.Situations - 1}, "no more than"},
+		{Limits{Depth: all.Depth + 1}, ""},
+		{Limits{Depth: all.Depth}, "nothing beyond"},
+	} {
+		c.limits.Ignore = []string{"marks"}
+		x, err := Explore(newGate(), "testdata/gate.txtar", c.limits)
+		require.NoError(t, err)
+		if c.cut == "" {
+			require.Equal(t, all, x)
+			continue
+		}
+		require.Contains(t, x.Cut, c.cut)
+		require.Contains(t, x.String(), "not all: "+c.cut)
+	}
+}
+
+// TestExploreUnreadable gives the faults of the table, with their lines.
+func TestExploreUnreadable(t *testing.T) {
+	_, err := Explore(newGate(), "testdata/failing/declarations.txtar", Limits{})
+	require.ErrorContains(t, err, `declarations.txtar:5: two facts are called "safe"`)
+	_, err = Actions(newGate(), "testdata/failing/situations.txtar")
+	require.ErrorContains(t, err, "situations.txtar:13: situation refused is not reached")
+	_, err = Actions(newGate(), "testdata/failing/rows.txtar")
+	require.ErrorContains(t, err, `rows.txtar:22: no situation is called "nowhere"`)
+}
+
+func TestActions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		actions, err := Actions(newGate(), "testdata/gate.txtar")
+		require.NoError(t, err)
+		t.Repeat(actions)
+	})
+}
