@@ -46,71 +46,77 @@ func faultCodes(t *testing.T, s projection.Spec[parcel]) string {
 	return strings.Join(codes, " ")
 }
 
+type faulty struct {
+	want   string
+	change func(*projection.Spec[parcel])
+}
+
+var (
+	otherEffect = machine.NewEffect[place]("ship", receipt)
+	otherFact   = guard.NewFact[string]("order_status", guard.From("orders"), guard.About("order"), guard.Lasting())
+	otherEvent  = machine.NewEvent[words]("ask")
+)
+
+// faultyDecisions are the desk's decision with one fault each.
+var faultyDecisions = map[string]faulty{
+	"no name":                {"name", func(s *projection.Spec[parcel]) { s.Name = "" }},
+	"bad name":               {"name", func(s *projection.Spec[parcel]) { s.Name = "Handle word" }},
+	"no goal":                {"goal", func(s *projection.Spec[parcel]) { s.Goal = nil }},
+	"budget":                 {"budget", func(s *projection.Spec[parcel]) { s.Budget = -1 }},
+	"tokens alone":           {"tokens", func(s *projection.Spec[parcel]) { s.Tokens = 10 }},
+	"count alone":            {"tokens", func(s *projection.Spec[parcel]) { s.Count = func(string) int { return 0 } }},
+	"no state":               {"in stage", func(s *projection.Spec[parcel]) { s.In = nil }},
+	"unknown state":          {"in", func(s *projection.Spec[parcel]) { s.In = append(s.In, "nowhere") }},
+	"final state":            {"in", func(s *projection.Spec[parcel]) { s.In = append(s.In, stateClosed) }},
+	"stage elsewhere":        {"stage", func(s *projection.Spec[parcel]) { s.Stages = map[machine.State]string{stateSent: "sent"} }},
+	"no question":            {"text", func(s *projection.Spec[parcel]) { s.Question = "" }},
+	"question of two lines":  {"text", func(s *projection.Spec[parcel]) { s.Question = "What?\n# Now" }},
+	"question with a fence":  {"text", func(s *projection.Spec[parcel]) { s.Question = "What? ```" }},
+	"question not UTF-8":     {"text", func(s *projection.Spec[parcel]) { s.Question = "What? \xff" }},
+	"no meaning":             {"text", func(s *projection.Spec[parcel]) { s.Allow[0].Means = "" }},
+	"label twice":            {"label_twice", func(s *projection.Spec[parcel]) { s.Fields[0].Label = "status" }},
+	"field of nothing":       {"field", func(s *projection.Spec[parcel]) { s.Fields[0].Value = nil }},
+	"undone of nothing":      {"undone", func(s *projection.Spec[parcel]) { s.NotYet[0].Effect = nil }},
+	"undone of both":         {"undone", func(s *projection.Spec[parcel]) { s.NotYet[1].Effect = ship }},
+	"undone elsewhere":       {"undone", func(s *projection.Spec[parcel]) { s.NotYet[0].Effect = otherEffect }},
+	"drop of nothing":        {"drop", func(s *projection.Spec[parcel]) { s.Drop = []string{"nothing"} }},
+	"nothing allowed":        {"allow", func(s *projection.Spec[parcel]) { s.Allow = nil }},
+	"zero event":             {"allow", func(s *projection.Spec[parcel]) { s.Allow[0].Event = machine.Event[words]{} }},
+	"other event":            {"allow", func(s *projection.Spec[parcel]) { s.Allow[0].Event = otherEvent }},
+	"effect's event":         {"allow", func(s *projection.Spec[parcel]) { s.Allow[0].Event = ship.Confirmed() }},
+	"event twice":            {"allow", func(s *projection.Spec[parcel]) { s.Allow[1] = s.Allow[0] }},
+	"event of another state": {"no_edge", func(s *projection.Spec[parcel]) { s.In, s.Stages = s.In[1:], nil }},
+	"event of an operator":   {"no_edge", func(s *projection.Spec[parcel]) { s.Allow[0].Event = manual }},
+	"event of a timer":       {"no_edge", func(s *projection.Spec[parcel]) { s.Allow[0].Event = lapse }},
+	"secret": {"secret", func(s *projection.Spec[parcel]) {
+		s.Facts = append(s.Facts, projection.Fact{Label: "credit", Fact: credit})
+	}},
+	"secret in Show": {"secret", func(s *projection.Spec[parcel]) {
+		s.Facts = append(s.Facts, projection.Show("credit", credit, func(string) any { return "fine" }))
+	}},
+	"zero fact":  {"fact unseen", func(s *projection.Spec[parcel]) { s.Facts[1].Fact = guard.Fact[string]{} }},
+	"no fact":    {"fact unseen", func(s *projection.Spec[parcel]) { s.Facts[1].Fact = nil }},
+	"other fact": {"fact unseen", func(s *projection.Spec[parcel]) { s.Facts[1].Fact = otherFact }},
+	"struct":     {"fact_value", func(s *projection.Spec[parcel]) { s.Facts[3] = projection.Fact{Label: "grams", Fact: weighed} }},
+	"unseen":     {"unseen", func(s *projection.Spec[parcel]) { s.Facts = s.Facts[:2]; s.Drop = nil }},
+	"no reason": {"hidden", func(s *projection.Spec[parcel]) {
+		s.Facts = s.Facts[:2]
+		s.Drop, s.Hidden = nil, []projection.Hidden{{Fact: stock, Reason: " "}}
+	}},
+	"empty words": {"words", func(s *projection.Spec[parcel]) { s.Words = &projection.Words{Language: "xx"} }},
+	"no translation": {strings.TrimSpace(strings.Repeat("untranslated ", 17)), func(s *projection.Spec[parcel]) {
+		s.Other = []projection.Translation[parcel]{{Words: &projection.SimplifiedChinese, Goal: s.Goal}}
+	}},
+	"language twice": {"translation", func(s *projection.Spec[parcel]) {
+		s.Other = []projection.Translation[parcel]{{Words: &projection.English, Goal: s.Goal}}
+	}},
+	"no words": {"translation", func(s *projection.Spec[parcel]) { s.Other = []projection.Translation[parcel]{{Goal: s.Goal}} }},
+}
+
 // TestDefine refuses each fault by itself.
 func TestDefine(t *testing.T) {
-	otherEffect := machine.NewEffect[place]("ship", receipt)
-	otherFact := guard.NewFact[string]("order_status", guard.From("orders"), guard.About("order"), guard.Lasting())
-	otherEvent := machine.NewEvent[words]("ask")
-	whole := deskSpec()
-	_, err := projection.Define(desk, whole)
-	require.NoError(t, err)
-	for name, c := range map[string]struct {
-		want   string
-		change func(*projection.Spec[parcel])
-	}{
-		"no name":                {"name", func(s *projection.Spec[parcel]) { s.Name = "" }},
-		"bad name":               {"name", func(s *projection.Spec[parcel]) { s.Name = "Handle word" }},
-		"no goal":                {"goal", func(s *projection.Spec[parcel]) { s.Goal = nil }},
-		"budget":                 {"budget", func(s *projection.Spec[parcel]) { s.Budget = -1 }},
-		"tokens alone":           {"tokens", func(s *projection.Spec[parcel]) { s.Tokens = 10 }},
-		"count alone":            {"tokens", func(s *projection.Spec[parcel]) { s.Count = func(string) int { return 0 } }},
-		"no state":               {"in stage", func(s *projection.Spec[parcel]) { s.In = nil }},
-		"unknown state":          {"in", func(s *projection.Spec[parcel]) { s.In = append(s.In, "nowhere") }},
-		"final state":            {"in", func(s *projection.Spec[parcel]) { s.In = append(s.In, stateClosed) }},
-		"stage elsewhere":        {"stage", func(s *projection.Spec[parcel]) { s.Stages = map[machine.State]string{stateSent: "sent"} }},
-		"no question":            {"text", func(s *projection.Spec[parcel]) { s.Question = "" }},
-		"question of two lines":  {"text", func(s *projection.Spec[parcel]) { s.Question = "What?\n# Now" }},
-		"question with a fence":  {"text", func(s *projection.Spec[parcel]) { s.Question = "What? ```" }},
-		"question not UTF-8":     {"text", func(s *projection.Spec[parcel]) { s.Question = "What? \xff" }},
-		"no meaning":             {"text", func(s *projection.Spec[parcel]) { s.Allow[0].Means = "" }},
-		"label twice":            {"label_twice", func(s *projection.Spec[parcel]) { s.Fields[0].Label = "status" }},
-		"field of nothing":       {"field", func(s *projection.Spec[parcel]) { s.Fields[0].Value = nil }},
-		"undone of nothing":      {"undone", func(s *projection.Spec[parcel]) { s.NotYet[0].Effect = nil }},
-		"undone of both":         {"undone", func(s *projection.Spec[parcel]) { s.NotYet[1].Effect = ship }},
-		"undone elsewhere":       {"undone", func(s *projection.Spec[parcel]) { s.NotYet[0].Effect = otherEffect }},
-		"drop of nothing":        {"drop", func(s *projection.Spec[parcel]) { s.Drop = []string{"nothing"} }},
-		"nothing allowed":        {"allow", func(s *projection.Spec[parcel]) { s.Allow = nil }},
-		"zero event":             {"allow", func(s *projection.Spec[parcel]) { s.Allow[0].Event = machine.Event[words]{} }},
-		"other event":            {"allow", func(s *projection.Spec[parcel]) { s.Allow[0].Event = otherEvent }},
-		"effect's event":         {"allow", func(s *projection.Spec[parcel]) { s.Allow[0].Event = ship.Confirmed() }},
-		"event twice":            {"allow", func(s *projection.Spec[parcel]) { s.Allow[1] = s.Allow[0] }},
-		"event of another state": {"no_edge", func(s *projection.Spec[parcel]) { s.In, s.Stages = s.In[1:], nil }},
-		"event of an operator":   {"no_edge", func(s *projection.Spec[parcel]) { s.Allow[0].Event = manual }},
-		"event of a timer":       {"no_edge", func(s *projection.Spec[parcel]) { s.Allow[0].Event = lapse }},
-		"secret": {"secret", func(s *projection.Spec[parcel]) {
-			s.Facts = append(s.Facts, projection.Fact{Label: "credit", Fact: credit})
-		}},
-		"secret in Show": {"secret", func(s *projection.Spec[parcel]) {
-			s.Facts = append(s.Facts, projection.Show("credit", credit, func(string) any { return "fine" }))
-		}},
-		"zero fact":  {"fact unseen", func(s *projection.Spec[parcel]) { s.Facts[1].Fact = guard.Fact[string]{} }},
-		"no fact":    {"fact unseen", func(s *projection.Spec[parcel]) { s.Facts[1].Fact = nil }},
-		"other fact": {"fact unseen", func(s *projection.Spec[parcel]) { s.Facts[1].Fact = otherFact }},
-		"struct":     {"fact_value", func(s *projection.Spec[parcel]) { s.Facts[3] = projection.Fact{Label: "grams", Fact: weighed} }},
-		"unseen":     {"unseen", func(s *projection.Spec[parcel]) { s.Facts = s.Facts[:2]; s.Drop = nil }},
-		"no reason": {"hidden", func(s *projection.Spec[parcel]) {
-			s.Facts = s.Facts[:2]
-			s.Drop, s.Hidden = nil, []projection.Hidden{{Fact: stock, Reason: " "}}
-		}},
-		"empty words": {"words", func(s *projection.Spec[parcel]) { s.Words = &projection.Words{Language: "xx"} }},
-		"no translation": {"untranslated untranslated untranslated untranslated untranslated untranslated untranslated untranslated untranslated untranslated untranslated untranslated untranslated untranslated untranslated untranslated untranslated", func(s *projection.Spec[parcel]) {
-			s.Other = []projection.Translation[parcel]{{Words: &projection.SimplifiedChinese, Goal: s.Goal}}
-		}},
-		"language twice": {"translation", func(s *projection.Spec[parcel]) {
-			s.Other = []projection.Translation[parcel]{{Words: &projection.English, Goal: s.Goal}}
-		}},
-		"no words": {"translation", func(s *projection.Spec[parcel]) { s.Other = []projection.Translation[parcel]{{Goal: s.Goal}} }},
-	} {
+	define(t, deskSpec())
+	for name, c := range faultyDecisions {
 		t.Run(name, func(t *testing.T) {
 			s := deskSpec()
 			c.change(&s)

@@ -2,6 +2,7 @@ package projection_test
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -104,6 +105,10 @@ func buildDesk() *machine.Machine[parcel] {
 	machine.On(b, lapse).From(stateWaiting).To(stateClosed)
 	machine.On(b, ship.Confirmed()).From(stateSending).To(stateSent)
 	machine.On(b, ship.Failed()).From(stateSending).To(stateClosed)
+	b.Accept(machine.LintSecret, "data "+reflect.TypeFor[parcel]().String(), "these tests see that it is never shown")
+	for _, event := range []string{"ask", "cancel", "manual"} {
+		b.Accept(machine.LintOptional, "payload of "+event+" "+reflect.TypeFor[words]().String(), "these tests need an optional field")
+	}
 	return b.MustBuild()
 }
 
