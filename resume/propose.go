@@ -92,8 +92,8 @@ type request struct {
 	p        machine.Proposal
 	received time.Time
 	settle   []store.Settle
-	given    []guard.Evidence // carried, and held by the session
-	pulled   []guard.Evidence
+	evidence []guard.Evidence // carried or held by the session, then pulled
+	given    int              // how much of it was not pulled
 	asked    []guard.Key
 	failed   []machine.Finding
 }
@@ -110,10 +110,11 @@ func (s *Session) propose(ctx context.Context, p machine.Proposal, settle []stor
 	if out, err := s.replayed(ctx, p); err != nil || out.Kind != "" {
 		return out, err
 	}
-	if r.given, err = s.c.verify(s.at, carried, r.received); err != nil {
+	if r.evidence, err = s.c.verify(s.at, carried, r.received); err != nil {
 		return s.conclude(ctx, p, nil, s.refused(machine.Finding{Code: machine.CodeNotEvidence, Text: err.Error()}))
 	}
-	r.given = append(r.given, s.held...)
+	r.evidence = append(r.evidence, s.held...)
+	r.given = len(r.evidence)
 	for range MaxRounds {
 		next, out, err := s.step(ctx, r)
 		if err != nil {
@@ -129,10 +130,10 @@ func (s *Session) propose(ctx context.Context, p machine.Proposal, settle []stor
 		}
 		if !s.ask(ctx, r, out.Missing) {
 			out.Findings = append(out.Findings, r.failed...)
-			return s.conclude(ctx, p, append(slices.Clone(r.given), r.pulled...), out)
+			return s.conclude(ctx, p, r.evidence, out)
 		}
 	}
-	return s.conclude(ctx, p, r.pulled, s.refused(machine.Finding{Code: machine.CodeLapsed, Text: "evidence keeps running out before it can be used"}))
+	return s.conclude(ctx, p, r.evidence[r.given:], s.refused(machine.Finding{Code: machine.CodeLapsed, Text: "evidence keeps running out before it can be used"}))
 }
 
 func (s *Session) step(ctx context.Context, r *request) (machine.Snapshot[any], machine.Outcome, error) {
@@ -141,13 +142,13 @@ func (s *Session) step(ctx context.Context, r *request) (machine.Snapshot[any], 
 		return machine.Snapshot[any]{}, machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
 	}
 	next, out := s.at.m.Step(s.at.snap, machine.Input{Proposal: r.p, Principal: s.who,
-		Evidence: append(slices.Clone(r.given), r.pulled...), Received: r.received, Now: now})
+		Evidence: r.evidence, Received: r.received, Now: now})
 	return next, out, nil
 }
 
 // ask pulls what is missing and was not asked for yet; false when there is nothing to ask.
 func (s *Session) ask(ctx context.Context, r *request, missing []guard.Key) bool {
-	var keys []guard.Key
+	keys := make([]guard.Key, 0, len(missing))
 	for _, k := range missing {
 		if _, can := s.c.observers[k.Fact]; can && !slices.Contains(r.asked, k) {
 			keys = append(keys, k)
@@ -158,7 +159,7 @@ func (s *Session) ask(ctx context.Context, r *request, missing []guard.Key) bool
 	}
 	r.asked = append(r.asked, keys...)
 	pulled, failed := s.c.pull(ctx, s.at, s.who, keys)
-	r.pulled, r.failed = append(r.pulled, pulled...), append(r.failed, failed...)
+	r.evidence, r.failed = append(r.evidence, pulled...), append(r.failed, failed...)
 	return len(pulled) > 0
 }
 
@@ -179,7 +180,7 @@ func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[
 		lost := s.refused(machine.Finding{Code: machine.CodeStaleVersion,
 			Text: fmt.Sprintf("based on version %d, and another proposal was committed first", out.Before)})
 		lost.Kind = machine.Conflict
-		return s.conclude(ctx, r.p, append(slices.Clone(r.given), r.pulled...), lost)
+		return s.conclude(ctx, r.p, r.evidence, lost)
 	}
 	return machine.Outcome{}, err
 }
