@@ -1,0 +1,99 @@
+package resume
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/store"
+)
+
+// Watch yields the entries of the session's task after a version, oldest first and none left out, and then each new one as it is
+// committed, until the context ends. It holds nothing open between entries. Errors are the store's; one ends it.
+func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[machine.Entry, error] {
+	return func(yield func(machine.Entry, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		hints := s.c.hints(ctx, s.Task())
+		tick := time.NewTicker(s.c.cfg.Poll) // a hint can be lost; a version cannot
+		defer tick.Stop()
+		for {
+			entries, err := s.c.entries(ctx, s.Task(), after)
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				yield(machine.Entry{}, err)
+				return
+			}
+			for _, e := range entries {
+				if after = e.Version; !yield(e, nil) {
+					return
+				}
+			}
+			if len(entries) > 0 {
+				continue
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-hints:
+			case <-tick.C:
+			}
+		}
+	}
+}
+
+// maxWatched is how many entries are read at once.
+const maxWatched = 100
+
+// entries are those after a version, oldest first, at most maxWatched.
+func (c *Controller) entries(ctx context.Context, task string, after uint64) ([]machine.Entry, error) {
+	tip, err := c.st.Tip(ctx, task)
+	if err != nil {
+		return nil, fmt.Errorf("watch task %s: %w", task, err)
+	}
+	newest := min(tip.Version, after+maxWatched)
+	if newest <= after {
+		return nil, nil
+	}
+	var out []machine.Entry
+	for r, err := range c.st.History(ctx, task, newest, after+1) {
+		if err != nil {
+			return nil, fmt.Errorf("watch task %s: %w", task, err)
+		}
+		e, err := machine.DecodeEntry(r.Entry)
+		if err != nil {
+			return nil, fmt.Errorf("watch task %s, version %d: %w", task, r.Tip.Version, err)
+		}
+		out = append(out, e)
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// hints tells that the task may have changed, until the context ends.
+func (c *Controller) hints(ctx context.Context, task string) <-chan struct{} {
+	w, ok := c.st.(store.Watcher)
+	if !ok {
+		return nil
+	}
+	hints := make(chan struct{}, 1)
+	go func() {
+		for r, err := range w.Watch(ctx) {
+			if err != nil {
+				return // the entries are read on the tick, and say what is wrong
+			}
+			if r.Task == task {
+				select {
+				case hints <- struct{}{}:
+				default:
+				}
+			}
+		}
+	}()
+	return hints
+}
