@@ -51,6 +51,11 @@ type walk struct {
 	at, last machine.Snapshot[any]
 }
 
+// cannot ends an action that has nothing to do here, so that another one is drawn.
+func cannot(t *rapid.T, why string) {
+	t.Skip(why) // reason: this is how a rapid action says that it does not apply
+}
+
 // begin draws the task that the walk starts with.
 func (w *walk) begin(t *rapid.T) {
 	if w.at.Version == 0 {
@@ -62,7 +67,7 @@ func (w *walk) begin(t *rapid.T) {
 // again begins anew after a task has ended, so that walks do not stand still.
 func (w *walk) again(t *rapid.T) {
 	if w.at.Version == 0 || !w.tb.m.IsFinal(w.at.State) {
-		t.Skip("the task has not ended")
+		cannot(t, "the task has not ended")
 	}
 	w.at.Version = 0
 	w.begin(t)
@@ -73,7 +78,7 @@ func (w *walk) take(t *rapid.T, mv move) {
 	s := &situation{name: fmt.Sprintf("version %d, %s", w.at.Version, w.at.State), at: w.at}
 	trial := &trial{given: s, move: mv}
 	if err := w.tb.take(trial); err != nil {
-		t.Skip(err) // a subject that is not there, or a fact that is known
+		cannot(t, err.Error()) // a subject that is not there, or a fact that is known
 	}
 	if err := w.tb.check(trial); err != nil {
 		t.Fatalf("%s: %s: %v", s.name, mv, err)
@@ -115,7 +120,7 @@ func (w *walk) row(t *rapid.T) {
 		}
 	}
 	if len(moves) == 0 {
-		t.Skip("the table has no row for " + string(w.at.State))
+		cannot(t, "the table has no row for " + string(w.at.State))
 	}
 	w.take(t, rapid.SampledFrom(moves).Draw(t, "row"))
 }
@@ -148,7 +153,7 @@ func (w *walk) due(t *rapid.T) {
 	w.begin(t)
 	after := untilDue(w.at, "")
 	if after == nil {
-		t.Skip("no timer is armed")
+		cannot(t, "no timer is armed")
 	}
 	for _, timer := range w.at.Timers {
 		w.take(t, move{after: after[0], by: string(guard.Timer), event: timer.Event})
@@ -166,7 +171,7 @@ func (w *walk) settle(t *rapid.T) {
 			return
 		}
 	}
-	t.Skip("no effect is under way")
+	cannot(t, "no effect is under way")
 }
 
 // keeps is what every task keeps from version to version.

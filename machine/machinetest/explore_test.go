@@ -22,7 +22,7 @@ var flawedGates = map[string]struct {
 }{
 	"unguarded_invariant": {"invariant", func(*machine.Builder[gate]) {}}, // a fourth mark passes every guard
 	"two_edges": {"ambiguous", func(b *machine.Builder[gate]) {
-		machine.On(b, askOpen).From(shut).To(jammed).By(guard.User).Require(guard.Owner(badge))
+		machine.On(b, askOpen).From(shut).To(jammed).By(guard.User).Require(guard.Known(badge))
 	}},
 	"two_driven": {"ambiguous", func(b *machine.Builder[gate]) {
 		machine.When(b, safe).From(asking).To(jammed).Require(guard.Not(guard.True(safe)))
@@ -46,7 +46,8 @@ var flawedGates = map[string]struct {
 	}},
 	"never_open": {"unreached", func(b *machine.Builder[gate]) {
 		machine.On(b, askOpen).From(moving).To(stuck).By(guard.User).Require(guard.Is(badge, "carol"))
-		machine.On(b, leave).From(stuck).To(jammed).By(guard.User)
+		machine.On(b, leave).From(stuck).To(jammed).By(guard.User).Accept(machine.LintEndsUnsettled, "nobody gets here")
+		b.Accept(machine.LintUnsettled, "effect turn_motor in stuck", "nobody gets here")
 	}},
 	"evidence_breaks": {"invariant", func(b *machine.Builder[gate]) {
 		b.Invariant("safe while it moves", func(s machine.Snapshot[gate]) error {
