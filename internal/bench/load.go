@@ -21,12 +21,13 @@ func (l load) time(p float64) time.Duration {
 	return percentile(slices.Sorted(slices.Values(l.each)), p)
 }
 
-// value is the load in the benchmark's unit.
+// value is the load in the benchmark's unit. A time is that of the call in the middle: a mean would tell how often the rest of
+// the machine cut in.
 func (l load) value(u unit) float64 {
 	if u == perSecond {
 		return float64(l.done) / l.elapsed.Seconds()
 	}
-	return float64(l.elapsed.Nanoseconds()) / float64(l.done)
+	return float64(l.time(50).Nanoseconds())
 }
 
 // run lets all callers make their calls of one slice, numbered from first to before end, and adds what came of it.

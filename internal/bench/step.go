@@ -15,7 +15,7 @@ import (
 // no reasons, applies nothing, records nothing.
 func stepRefund() benchmark {
 	return benchmark{
-		name: "step/refund", unit: nanoseconds, callers: 1, calls: 80_000, batch: 16,
+		name: "step/refund", unit: nanoseconds, callers: 1, calls: 48_000, batch: 8,
 		ours: func(place) (side, error) {
 			s, in, err := confirmation()
 			if err != nil {
