@@ -41,6 +41,9 @@ type Config struct {
 	PerformWithin time.Duration
 	// Poll is how often Run looks for what is due. 0 means DefaultPoll.
 	Poll time.Duration
+	// TaskRate bounds the proposals to one task, PrincipalRate those of one principal, counted by each
+	// controller for itself. The zero Rate bounds nothing.
+	TaskRate, PrincipalRate Rate
 	// Cache is how many snapshots are kept in memory. 0 means DefaultCache, less than 0 none.
 	Cache int
 	// Holder names this controller's claims on effects. "" means a random name.
@@ -86,7 +89,7 @@ func Open(ctx context.Context, st store.Store, cfg Config) (*Controller, error) 
 	c := &Controller{
 		st: st, cfg: cfg.withDefaults(), machines: map[string]*machine.Machine[any]{}, observers: map[string]Observer{},
 		handlers: map[string]Handler{}, trusted: map[*guard.Authority]bool{}, cache: newCache(cfg.withDefaults().Cache),
-		wake: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), taskRate: newBuckets(cfg.TaskRate), principalRate: newBuckets(cfg.PrincipalRate),
 	}
 	r := register{c: c, facts: map[string]*guard.FactInfo{}}
 	r.machines()

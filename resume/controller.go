@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -23,6 +24,8 @@ type Controller struct {
 	trusted   map[*guard.Authority]bool
 	cache     *cache
 	wake      chan struct{}
+
+	taskRate, principalRate *buckets
 }
 
 // loaded is the newest version of a task.
@@ -86,6 +89,9 @@ func (c *Controller) Start(ctx context.Context, t machine.Task, who guard.Princi
 	if m == nil || m.Digest() != machine.Erase(t.Definition).Digest() {
 		return nil, fmt.Errorf("start task %.160q of machine %s: %w", t.ID, t.Definition.Name(), ErrMachine)
 	}
+	if strings.HasPrefix(t.ID, Reserved) {
+		return nil, fmt.Errorf("start task %.160q: the id is reserved: %w", t.ID, machine.ErrTask)
+	}
 	now, err := c.now(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("start task %.160q: %w", t.ID, err)
@@ -123,6 +129,9 @@ func (c *Controller) Resume(ctx context.Context, task string, who guard.Principa
 func (c *Controller) enter(ctx context.Context, task string, who guard.Principal) (loaded, error) {
 	if err := machine.CheckTaskID(task); err != nil {
 		return loaded{}, err
+	}
+	if strings.HasPrefix(task, Reserved) {
+		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
 	}
 	l, err := c.load(ctx, task)
 	switch {

@@ -61,6 +61,12 @@ func (j *job) send(ctx context.Context) error {
 	if within := j.handler.effect.Within; within > 0 && now.Sub(j.intent.At) > within && !j.done.Maybe {
 		return j.settle(ctx, j.handler.effect.Fail(j.intent.Key, "it was not sent in time"))
 	}
+	switch frozen, err := j.c.frozen(ctx, j.s.at.m.Name()); {
+	case err != nil:
+		return err
+	case frozen:
+		return j.later(ctx, store.Intent, 1, "an operator has stopped the effects of this machine")
+	}
 	j.done.Attempts++
 	receipt, err := j.attempt(ctx)
 	if err == nil {

@@ -23,6 +23,13 @@ func (s *Session) Propose(ctx context.Context, p machine.Proposal, carried ...gu
 	if f := s.mayActAs(p.Actor()); f != nil {
 		return s.conclude(ctx, p, nil, s.refused(*f))
 	}
+	if f, err := s.tooFast(ctx); err != nil || f != nil {
+		out := s.refused()
+		if f != nil {
+			out.Findings, out.Event = []machine.Finding{*f}, p.Event()
+		}
+		return out, err
+	}
 	return s.propose(ctx, p, nil, carried)
 }
 
@@ -121,12 +128,12 @@ func (s *Session) propose(ctx context.Context, p machine.Proposal, settle []stor
 			return machine.Outcome{}, err
 		}
 		if out.Kind == machine.Committed {
-			done, err := s.commit(ctx, r, next, out)
-			if !errors.Is(err, store.ErrLapsed) {
+			done, again, err := s.commit(ctx, r, next, out)
+			if !again {
 				return done, err
 			}
-			out = s.refused(machine.Finding{Code: machine.CodeLapsed, Text: "evidence ran out between judging and committing"})
-			r.asked = nil // ask again for what has just run out
+			r.asked = nil // what has just run out may be asked for again
+			continue
 		}
 		if !s.ask(ctx, r, out.Missing) {
 			out.Findings = append(out.Findings, r.failed...)
@@ -163,26 +170,44 @@ func (s *Session) ask(ctx context.Context, r *request, missing []guard.Key) bool
 	return len(pulled) > 0
 }
 
-// commit writes the version. A version or a name that somebody else took first is an outcome; a lapse is the caller's to retry.
-func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[any], out machine.Outcome) (machine.Outcome, error) {
+// commit writes the version. It is to be judged again when evidence ran out meanwhile, and when another commit came first and
+// the proposal is one that is judged on the newest version.
+func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[any], out machine.Outcome) (done machine.Outcome, again bool, err error) {
+	if f, err := s.stopped(ctx, out); err != nil || f != nil {
+		if err == nil {
+			done, err = s.conclude(ctx, r.p, r.evidence, s.refused(*f))
+		}
+		return done, false, err
+	}
 	l, err := s.c.write(ctx, s.at, next, out.Entry(), r.settle)
 	switch {
 	case err == nil:
 		s.at, s.held, s.changed = l, nil, nil
-		return out, nil
+		return out, false, nil
+	case errors.Is(err, store.ErrLapsed):
+		return machine.Outcome{}, true, nil
 	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrTaken):
-		if err := s.reload(ctx); err != nil {
-			return machine.Outcome{}, err
-		}
-		if out, err := s.replayed(ctx, r.p); err != nil || out.Kind != "" {
-			return out, err
-		}
-		lost := s.refused(machine.Finding{Code: machine.CodeStaleVersion,
-			Text: fmt.Sprintf("based on version %d, and another proposal was committed first", out.Before)})
-		lost.Kind = machine.Conflict
-		return s.conclude(ctx, r.p, r.evidence, lost)
+		return s.lost(ctx, r, out.Before)
 	}
-	return machine.Outcome{}, err
+	return machine.Outcome{}, false, err
+}
+
+// lost says what became of a proposal that another commit came before.
+func (s *Session) lost(ctx context.Context, r *request, base uint64) (done machine.Outcome, again bool, err error) {
+	if err := s.reload(ctx); err != nil {
+		return machine.Outcome{}, false, err
+	}
+	if done, err = s.replayed(ctx, r.p); err != nil || done.Kind != "" {
+		return done, false, err
+	}
+	if r.p.Narrows() && s.Version() > base {
+		return machine.Outcome{}, true, nil
+	}
+	lost := s.refused(machine.Finding{Code: machine.CodeStaleVersion,
+		Text: fmt.Sprintf("based on version %d, and another proposal was committed first", base)})
+	lost.Kind = machine.Conflict
+	done, err = s.conclude(ctx, r.p, r.evidence, lost)
+	return done, false, err
 }
 
 // conclude ends a proposal that is no commit: evidence that it brought to light is committed on its own (law 12), the attempt

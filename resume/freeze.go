@@ -1,0 +1,107 @@
+package resume
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/store"
+)
+
+// Reserved is what the ids of the controller's own records begin with; no task may.
+const Reserved = "pawl."
+
+const (
+	codeFrozen    = "frozen" // effects of the machine are stopped by an operator
+	freezeMachine = "pawl_freeze"
+	stateFrozen   = "frozen"
+	stateThawed   = "thawed"
+)
+
+// ErrOperator says that only an operator may do that, and only with a reason (law 17).
+var ErrOperator = errors.New("needs an operator and a reason")
+
+// Frozen is an entry of a freeze's own history: who stopped or released the effects of a machine, when and why.
+type Frozen struct {
+	Machine string    `json:"machine"`
+	Stopped bool      `json:"stopped"`
+	By      string    `json:"by"`
+	Reason  string    `json:"reason"`
+	At      time.Time `json:"at"`
+}
+
+// Freeze stops every effect of a machine at once, for all controllers on the store: no new one is committed, and none that was
+// committed and not sent is sent. What may have been sent is still looked up and settled. It survives restarts, until Thaw.
+// Errors wrap [ErrOperator] or [ErrMachine], or are the store's.
+func (c *Controller) Freeze(ctx context.Context, machine string, by guard.Principal, reason string) error {
+	return c.setFreeze(ctx, machine, by, reason, true)
+}
+
+// Thaw ends a Freeze.
+func (c *Controller) Thaw(ctx context.Context, machine string, by guard.Principal, reason string) error {
+	return c.setFreeze(ctx, machine, by, reason, false)
+}
+
+func (c *Controller) setFreeze(ctx context.Context, name string, by guard.Principal, reason string, stop bool) error {
+	switch {
+	case !by.Has(guard.OperatorRole) || strings.TrimSpace(reason) == "" || len(reason) > 1024:
+		return fmt.Errorf("freeze of machine %s: %w", name, ErrOperator)
+	case c.machines[name] == nil:
+		return fmt.Errorf("freeze of machine %s: %w", name, ErrMachine)
+	}
+	for range maxRaces {
+		tip, err := c.st.Tip(ctx, freezeID(name))
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("freeze of machine %s: %w", name, err)
+		}
+		now, err := c.now(ctx)
+		if err != nil {
+			return fmt.Errorf("freeze of machine %s: %w", name, err)
+		}
+		body, err := json.Marshal(Frozen{name, stop, by.ID, reason, now})
+		if err != nil {
+			return err
+		}
+		state := stateThawed
+		if stop {
+			state = stateFrozen
+		}
+		_, err = c.st.Commit(ctx, &store.Commit{Base: tip, Record: store.Record{Task: freezeID(name), Nonce: newNonce(),
+			Meta: store.Meta{Machine: freezeMachine, State: state}, Snapshot: body, Entry: body}})
+		if !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("freeze of machine %s: %w", name, store.ErrConflict)
+}
+
+func freezeID(machine string) string { return Reserved + "freeze." + machine }
+
+// frozen tells whether the effects of a machine are stopped. The store is asked each time: another controller may have done it.
+func (c *Controller) frozen(ctx context.Context, machine string) (bool, error) {
+	switch _, err := c.st.Tip(ctx, freezeID(machine)); {
+	case errors.Is(err, store.ErrNotFound):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("freeze of machine %s: %w", machine, err)
+	}
+	r, _, err := c.st.Load(ctx, freezeID(machine))
+	return r.Meta.State == stateFrozen, err
+}
+
+// stopped refuses a proposal that would cause effects while they are stopped.
+func (s *Session) stopped(ctx context.Context, out machine.Outcome) (*machine.Finding, error) {
+	if len(out.Intents) == 0 {
+		return nil, nil
+	}
+	frozen, err := s.c.frozen(ctx, s.at.m.Name())
+	if err != nil || !frozen {
+		return nil, err
+	}
+	return &machine.Finding{Code: codeFrozen, Text: "an operator has stopped the effects of this machine"}, nil
+}

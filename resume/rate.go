@@ -1,0 +1,93 @@
+package resume
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pawlgo/pawl/machine"
+)
+
+// Rate bounds how often something may happen: Burst times at once, and Burst times in each Per on the average. The zero Rate
+// bounds nothing.
+type Rate struct {
+	Burst int
+	Per   time.Duration
+}
+
+// maxBuckets is how many tasks and principals are counted at once; who is not counted has its whole burst.
+const maxBuckets = 1 << 16
+
+// buckets counts against a rate, by name. Safe for concurrent use.
+type buckets struct {
+	rate Rate
+	mu   sync.Mutex
+	m    map[string]bucket
+}
+
+// bucket is what is left of the burst, and when that was so.
+type bucket struct {
+	left float64
+	at   time.Time
+}
+
+func newBuckets(r Rate) *buckets { return &buckets{rate: r, m: map[string]bucket{}} }
+
+const codeTooFast = "too_fast" // more proposals than the configured rate allows
+
+// tooFast refuses a proposal over the rate of its task or its principal, before anything is read. It is not kept as an attempt: a
+// flood must not wash out what else was tried.
+func (s *Session) tooFast(ctx context.Context) (*machine.Finding, error) {
+	now, err := s.c.now(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("task %s: %w", s.Task(), err)
+	}
+	wait := max(s.c.taskRate.take(s.Task(), now), s.c.principalRate.take(s.who.ID, now))
+	if wait == 0 {
+		return nil, nil
+	}
+	return &machine.Finding{Code: codeTooFast, Text: "too many proposals", Details: map[string]any{"retry_after": wait.String()}}, nil
+}
+
+// take uses one of the name's burst; else it says how long to wait.
+func (b *buckets) take(name string, now time.Time) (wait time.Duration) {
+	if b.rate.Burst < 1 || b.rate.Per <= 0 {
+		return 0
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	each := b.rate.Per / time.Duration(b.rate.Burst)
+	k, counted := b.m[name]
+	if !counted {
+		b.room(now)
+		k = bucket{float64(b.rate.Burst), now}
+	}
+	k.left = min(float64(b.rate.Burst), k.left+float64(max(now.Sub(k.at), 0))/float64(each))
+	k.at = now
+	if k.left < 1 {
+		b.m[name] = k
+		return time.Duration((1 - k.left) * float64(each))
+	}
+	k.left--
+	b.m[name] = k
+	return 0
+}
+
+// room forgets who has not been seen for a whole Per, and if that is nobody, anybody.
+func (b *buckets) room(now time.Time) {
+	if len(b.m) < maxBuckets {
+		return
+	}
+	for name, k := range b.m {
+		if now.Sub(k.at) >= b.rate.Per {
+			delete(b.m, name)
+		}
+	}
+	for name := range b.m {
+		if len(b.m) < maxBuckets {
+			return
+		}
+		delete(b.m, name)
+	}
+}
