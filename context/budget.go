@@ -2,18 +2,17 @@ package projection
 
 // fit renders the page within the budget. First the declared lines go, in declared order; then the quotes are shortened,
 // the longest first, to no less than [MinQuote]. Nothing else is ever left out.
-func (p *page) fit() (markdown, object []byte, err error) {
-	size := p.decision.budget + MaxRefusal
+func (p *page) fit(b *scratch) error {
 	for next := 0; ; next++ {
-		markdown, object = p.appendMarkdown(make([]byte, 0, size)), p.appendObject(make([]byte, 0, size))
-		over := p.over(markdown, object)
+		b.markdown, b.object = p.appendMarkdown(b.markdown[:0]), p.appendObject(b.object[:0])
+		over := p.over(b.markdown, b.object)
 		if over == nil {
-			return markdown, object, nil
+			return nil
 		}
 		if next < len(p.decision.drop) {
 			p.leaveOut(p.decision.drop[next])
 		} else if !p.shorten() {
-			return nil, nil, over
+			return over
 		}
 	}
 }
@@ -40,7 +39,7 @@ func (p *page) over(markdown, object []byte) error {
 func (p *page) leaveOut(label string) {
 	for _, lines := range [][]line{p.fields, p.facts, p.undone} {
 		for i := range lines {
-			if lines[i].label == label && !lines[i].dropped {
+			if lines[i].label.text == label && !lines[i].dropped {
 				lines[i].dropped = true
 				p.omitted++
 			}

@@ -216,7 +216,7 @@ func (c *checker[D]) checkAnswers() {
 			c.fault("payload", i.Name+" carries a "+i.Payload.String()+", and a tool's arguments are an object", "put it into a struct")
 		}
 		offered := len(edges) > 0 && !slices.ContainsFunc(edges, func(e machine.EdgeDescription) bool { return e.Confirm == "" })
-		c.answers = append(c.answers, answer{event: i, schema: s, notation: s.appendNotation(nil), offered: offered})
+		c.answers = append(c.answers, answer{event: i, schema: s, notation: string(s.appendNotation(nil)), offered: offered})
 	}
 }
 

@@ -20,7 +20,7 @@ type Decision struct {
 	goal      func(data any) string
 	stages    map[machine.State]string
 	fields    []field
-	facts     []Fact
+	facts     []fact
 	undone    []undone
 	question  string
 	answers   []answer
@@ -36,14 +36,31 @@ type Decision struct {
 	languages map[string]*Decision
 }
 
-// field, undone and answer are their namesakes in Spec with the data's type hidden.
+// label is the label of a line, ready for both renderings.
+type label struct {
+	text     string
+	markdown string // "- label: "
+	object   string // {"label":"label"
+}
+
+func newLabel(text string) label {
+	return label{text, "- " + text + ": ", string(appendQuoted([]byte(`{"label":`), text))}
+}
+
+// field, fact, undone and answer are their namesakes in Spec with the data's type hidden.
 type field struct {
-	label string
+	label label
 	value func(data any) any
 }
 
+type fact struct {
+	label label
+	about guard.AnyFact
+	show  func(value any, who guard.Principal) any
+}
+
 type undone struct {
-	label string
+	label label
 	holds func(machine.Snapshot[any]) bool
 }
 
@@ -51,7 +68,7 @@ type answer struct {
 	event    *machine.EventInfo
 	means    string
 	schema   *schema
-	notation []byte
+	notation string
 	offered  bool // only what is offered may be answered
 }
 
@@ -89,7 +106,7 @@ func MustDefine[D any](m *machine.Machine[D], s Spec[D]) *Decision {
 // compile hides the data's type.
 func compile[D any](m *machine.Machine[D], s Spec[D], answers []answer) *Decision {
 	d := &Decision{
-		name: s.Name, machine: machine.Erase(m), in: s.In, stages: map[machine.State]string{}, facts: s.Facts,
+		name: s.Name, machine: machine.Erase(m), in: s.In, stages: map[machine.State]string{},
 		question: s.Question, drop: s.Drop, budget: s.Budget, tokens: s.Tokens, count: s.Count, zone: s.Zone,
 		fits: func(a machine.Snapshot[any]) bool { _, ok := a.Data.(D); return ok && a.Machine == m.Name() },
 		goal: func(data any) string { return s.Goal(data.(D)) },
@@ -109,14 +126,17 @@ func compile[D any](m *machine.Machine[D], s Spec[D], answers []answer) *Decisio
 	}
 	d.words = &words
 	for _, f := range s.Fields {
-		d.fields = append(d.fields, field{f.Label, func(data any) any { return f.Value(data.(D)) }})
+		d.fields = append(d.fields, field{newLabel(f.Label), func(data any) any { return f.Value(data.(D)) }})
+	}
+	for _, f := range s.Facts {
+		d.facts = append(d.facts, fact{newLabel(f.Label), f.Fact, f.show})
 	}
 	for _, u := range s.NotYet {
 		holds := func(a machine.Snapshot[any]) bool { t, _ := machine.As[D](a); return u.Holds(t) }
 		if u.Holds == nil {
 			holds = func(a machine.Snapshot[any]) bool { return !a.Emitted(u.Effect) }
 		}
-		d.undone = append(d.undone, undone{u.Label, holds})
+		d.undone = append(d.undone, undone{newLabel(u.Label), holds})
 	}
 	d.answers = slices.Clone(answers)
 	for i, a := range s.Allow {
@@ -143,14 +163,14 @@ func (d *Decision) seals() error {
 // least is a page with everything that no task can do without.
 func (d *Decision) least() *page {
 	p := &page{decision: d, stage: d.stages[d.in[0]]}
-	for _, f := range d.fields {
-		if !slices.Contains(d.drop, f.label) {
-			p.fields = append(p.fields, line{label: f.label})
+	for i := range d.fields {
+		if l := &d.fields[i].label; !slices.Contains(d.drop, l.text) {
+			p.fields = append(p.fields, line{label: l})
 		}
 	}
-	for _, f := range d.facts {
-		if !slices.Contains(d.drop, f.Label) {
-			p.facts = append(p.facts, line{label: f.Label})
+	for i := range d.facts {
+		if l := &d.facts[i].label; !slices.Contains(d.drop, l.text) {
+			p.facts = append(p.facts, line{label: l})
 		}
 	}
 	for i := range d.answers {

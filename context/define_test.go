@@ -177,9 +177,11 @@ func TestPayloads(t *testing.T) {
 	}]())
 }
 
-type ownJSON struct{ n int }
+type ownJSON struct {
+	N int `json:"n"`
+}
 
-func (o *ownJSON) UnmarshalJSON(b []byte) error { o.n = len(b); return nil }
+func (o *ownJSON) UnmarshalJSON(b []byte) error { o.N = len(b); return nil }
 
 // definePayload defines a decision with one event of the payload.
 func definePayload[P any]() error {
@@ -192,6 +194,7 @@ func payloadDecision[P any]() (*projection.Decision, error) {
 	b := machine.New[struct{}]("payloads", "start")
 	b.Final("end")
 	machine.On(b, e).From("start").To("end").By(guard.Model)
+	b.Accept(machine.LintOptional, machine.Everywhere, "the rules of payloads are what is tested")
 	m, err := b.Build()
 	if err != nil {
 		return nil, errors.New("is no data: " + err.Error())

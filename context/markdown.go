@@ -1,7 +1,8 @@
 package projection
 
 import (
-	"strconv"
+	"slices"
+	"time"
 
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
@@ -25,63 +26,89 @@ func (d *Decision) staticMarkdown() []byte {
 func (p *page) appendMarkdown(b []byte) []byte {
 	w := p.decision.words
 	b = append(b, p.decision.markdown...)
-	b = append(append(append(b, w.Goal...), ": "...), appendProse(nil, p.goal)...)
+	b = appendProse(append(append(b, w.Goal...), ": "...), p.goal)
 	b = append(append(append(b, '\n'), w.Stage...), ": "...)
-	b = append(append(b, p.stage...), '\n')
-	b = append(append(append(b, w.Now...), ": "...), p.date(p.now)...)
-	b = append(b, '\n')
+	b = append(append(append(b, p.stage...), '\n'), w.Now...)
+	b = append(p.appendDate(append(b, ": "...), p.now), '\n')
 	if p.waiting != nil {
-		b = fill(b, w.Waiting, string(appendProse(nil, p.party())), p.date(p.waiting.Since), p.date(p.waiting.Until))
-		b = append(b, '\n')
+		b = append(fill(b, w.Waiting, p.appendWaiting), '\n')
 	}
-	b = p.appendSection(b, w.Task, p.fields, (*page).appendField)
-	b = p.appendSection(b, w.Facts, p.facts, (*page).appendFact)
-	b = p.appendSection(b, w.NotYet, p.undone, (*page).appendUndone)
+	for i := range p.fields {
+		if l := &p.fields[i]; !l.dropped {
+			b = append(heading(b, w.Task, p.fields[:i]), l.label.markdown...)
+			b = append(l.value.appendTo(b, w), '\n')
+		}
+	}
+	for i := range p.facts {
+		if l := &p.facts[i]; !l.dropped {
+			b = append(l.appendFact(heading(b, w.Facts, p.facts[:i]), w), '\n')
+		}
+	}
+	for i := range p.undone {
+		if l := &p.undone[i]; !l.dropped {
+			b = append(append(append(heading(b, w.NotYet, p.undone[:i]), "- "...), l.label.text...), '\n')
+		}
+	}
 	if p.omitted > 0 {
-		b = append(fill(append(b, '\n'), w.Omitted, strconv.Itoa(p.omitted)), '\n')
+		b = append(fill(append(b, '\n'), w.Omitted, number(p.omitted)), '\n')
 	}
 	b = p.appendQuotes(b)
 	b = p.appendRefusal(b)
 	return p.appendAnswers(b)
 }
 
-func (p *page) appendSection(b []byte, heading string, lines []line, each func(*page, []byte, *line) []byte) []byte {
-	some := false
-	for i := range lines {
-		if lines[i].dropped {
-			continue
-		}
-		if !some {
-			b = append(append(append(b, '\n'), heading...), ":\n"...)
-			some = true
-		}
-		b = append(each(p, append(b, "- "...), &lines[i]), '\n')
+// heading writes the heading of a section before the first of its lines that is shown.
+func heading(b []byte, text string, before []line) []byte {
+	if slices.ContainsFunc(before, func(l line) bool { return !l.dropped }) {
+		return b
 	}
-	return b
+	return append(append(append(b, '\n'), text...), ":\n"...)
 }
 
-func (p *page) appendField(b []byte, l *line) []byte {
-	return l.value.appendTo(append(append(b, l.label...), ": "...), p.decision.words)
-}
-
-func (p *page) appendUndone(b []byte, l *line) []byte { return append(b, l.label...) }
-
-func (p *page) appendFact(b []byte, l *line) []byte {
-	w := p.decision.words
-	b = append(b, l.label...)
-	if l.about != "" {
-		b = appendQuoted(append(b, ' '), cutText(l.about, MaxValue))
+func (l *line) appendFact(b []byte, w *Words) []byte {
+	if l.about == "" {
+		b = append(b, l.label.markdown...)
+	} else {
+		b = append(append(append(b, "- "...), l.label.text...), ' ')
+		b = append(appendQuoted(b, cutText(l.about, MaxValue)), ": "...)
 	}
-	b = append(b, ": "...)
 	switch l.status {
 	case guard.Verified:
 		b = append(l.value.appendTo(b, w), ' ')
-		return fill(b, w.Verified, w.ago(l.age))
+		return fill(b, w.Verified, func(b []byte, _ int) []byte { return w.appendAgo(b, l.age) })
 	case guard.Stale:
-		b = append(append(b, w.Stale...), ' ')
-		return fill(b, w.LastKnown, string(l.value.appendTo(nil, w)), w.ago(l.age))
+		return fill(append(append(b, w.Stale...), ' '), w.LastKnown, func(b []byte, n int) []byte {
+			if n == 1 {
+				return l.value.appendTo(b, w)
+			}
+			return w.appendAgo(b, l.age)
+		})
 	}
 	return append(b, w.Unknown...)
+}
+
+// appendWaiting writes for whom the task waits, since when and until when.
+func (p *page) appendWaiting(b []byte, n int) []byte {
+	switch n {
+	case 1:
+		return appendProse(b, p.party())
+	case 2:
+		return p.appendDate(b, p.waiting.Since)
+	}
+	return p.appendDate(b, p.waiting.Until)
+}
+
+// party is who is waited for, in words.
+func (p *page) party() string {
+	if p.waiting.For == machine.TaskOwner {
+		return p.decision.words.Owner
+	}
+	return string(p.waiting.For)
+}
+
+// appendDate writes an instant in the decision's zone.
+func (p *page) appendDate(b []byte, t time.Time) []byte {
+	return t.In(p.decision.zone).AppendFormat(b, dateForm)
 }
 
 func (p *page) appendQuotes(b []byte) []byte {
@@ -108,25 +135,19 @@ func (p *page) appendAnswers(b []byte) []byte {
 		return append(append(append(b, ' '), w.NoAnswers...), '\n')
 	}
 	b = append(b, '\n')
-	for _, a := range p.open {
+	for i := range p.open {
+		a := &p.open[i]
 		b = append(append(append(b, "- "...), a.event.Name...), ' ')
-		b = append(a.appendNotation(b), ": "...)
+		b = append(append(b, a.payload()...), ": "...)
 		b = append(append(b, a.means...), '\n')
 	}
 	return b
 }
 
-func (a openAnswer) appendNotation(b []byte) []byte {
+// payload is what may be given, for a reader: of an offer, the payload itself.
+func (a *openAnswer) payload() string {
 	if a.offered {
-		return exactNotation(b, a.payloads)
+		return a.shown
 	}
-	return append(b, a.notation...)
-}
-
-// party is who is waited for, in words.
-func (p *page) party() string {
-	if p.waiting.For == machine.TaskOwner {
-		return p.decision.words.Owner
-	}
-	return string(p.waiting.For)
+	return a.notation
 }

@@ -1,7 +1,5 @@
 package projection
 
-import "encoding/json"
-
 // appendNotation writes a schema for a reader, shorter than the schema itself and the same in every language:
 // {"text": string(1..400), "kind"?: "a" | "b"}.
 func (s *schema) appendNotation(dst []byte) []byte {
@@ -65,9 +63,4 @@ func alternatives(dst []byte, n int, each func([]byte, int) []byte) []byte {
 		dst = each(dst, i)
 	}
 	return dst
-}
-
-// notation of one exact value is the value.
-func exactNotation(dst []byte, payloads []json.RawMessage) []byte {
-	return alternatives(dst, len(payloads), func(dst []byte, i int) []byte { return appendJSON(dst, payloads[i]) })
 }

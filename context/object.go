@@ -11,8 +11,7 @@ func (d *Decision) staticObject() []byte {
 	w := members{dst: []byte{'{'}}
 	w.text("decision", d.name)
 	w.text("intro", d.words.Intro)
-	w.key("rules")
-	w.list(len(d.words.Rules), func(dst []byte, i int) []byte { return appendQuoted(dst, d.words.Rules[i]) })
+	w.texts("rules", d.words.Rules)
 	w.text("question", d.question)
 	return w.dst
 }
@@ -22,93 +21,103 @@ func (p *page) appendObject(b []byte) []byte {
 	w := members{dst: append(b, p.decision.object...), some: true}
 	w.text("goal", p.goal)
 	w.text("stage", p.stage)
-	w.text("now", p.date(p.now))
+	p.dateMember(&w, "now", p.now)
 	if p.waiting != nil {
 		w.key("waiting")
 		in := members{dst: append(w.dst, '{')}
 		in.text("for", p.party())
-		in.text("since", p.date(p.waiting.Since))
-		in.text("until", p.date(p.waiting.Until))
+		p.dateMember(&in, "since", p.waiting.Since)
+		p.dateMember(&in, "until", p.waiting.Until)
 		w.dst = append(in.dst, '}')
 	}
-	p.listLines(&w, "task", p.fields, func(m *members, l *line) { m.text("label", l.label); m.value(l.value) })
-	p.listLines(&w, "facts", p.facts, p.factMembers)
-	p.listLines(&w, "has_not_happened", p.undone, func(m *members, l *line) { m.text("label", l.label) })
+	w.lines("task", p.fields, (*line).appendFieldObject, p.decision.words)
+	w.lines("facts", p.facts, (*line).appendFactObject, p.decision.words)
+	w.lines("has_not_happened", p.undone, (*line).appendUndoneObject, p.decision.words)
 	if p.omitted > 0 {
 		w.integer("lines_left_out", p.omitted)
 	}
 	p.listQuotes(&w)
 	p.refusalMembers(&w)
 	w.key("answers")
-	w.list(len(p.open), func(dst []byte, i int) []byte {
-		in := members{dst: append(dst, '{')}
-		in.text("event", p.open[i].event.Name)
-		in.text("payload", string(p.open[i].appendNotation(nil)))
-		in.text("means", p.open[i].means)
-		return append(in.dst, '}')
-	})
-	return append(w.dst, '}')
+	w.dst = append(w.dst, '[')
+	for i := range p.open {
+		if i > 0 {
+			w.dst = append(w.dst, ',')
+		}
+		w.dst = p.open[i].appendObject(w.dst)
+	}
+	return append(w.dst, "]}"...)
 }
 
-func (p *page) listLines(w *members, name string, lines []line, each func(*members, *line)) {
+func (p *page) dateMember(w *members, name string, t time.Time) {
+	w.key(name)
+	w.dst = append(p.appendDate(append(w.dst, '"'), t), '"')
+}
+
+// lines adds a list of those lines that are shown, unless there are none.
+func (w *members) lines(name string, lines []line, each func(*line, []byte, *Words) []byte, words *Words) {
 	some := false
 	for i := range lines {
-		if lines[i].dropped {
+		switch l := &lines[i]; {
+		case l.dropped:
 			continue
-		}
-		if !some {
+		case some:
+			w.dst = append(w.dst, ',')
+		default:
 			w.key(name)
-		}
-		open := byte('[')
-		if some {
-			open = ','
+			w.dst = append(w.dst, '[')
 		}
 		some = true
-		in := members{dst: append(w.dst, open, '{')}
-		each(&in, &lines[i])
-		w.dst = append(in.dst, '}')
+		w.dst = append(each(&lines[i], append(w.dst, lines[i].label.object...), words), '}')
 	}
 	if some {
 		w.dst = append(w.dst, ']')
 	}
 }
 
-func (p *page) factMembers(m *members, l *line) {
-	m.text("label", l.label)
-	m.text("about", cutText(l.about, MaxValue))
+func (l *line) appendFieldObject(b []byte, _ *Words) []byte  { return l.value.appendMembers(b) }
+func (l *line) appendUndoneObject(b []byte, _ *Words) []byte { return b }
+
+func (l *line) appendFactObject(b []byte, w *Words) []byte {
+	in := members{dst: b, some: true}
+	in.text("about", cutText(l.about, MaxValue))
 	switch l.status {
 	case guard.Verified:
-		m.text("status", "verified")
+		in.text("status", "verified")
 	case guard.Stale:
-		m.text("status", "needs_reverification")
+		in.text("status", "needs_reverification")
 	default:
-		m.text("status", "not_known")
-		return
+		in.text("status", "not_known")
+		return in.dst
 	}
-	m.value(l.value)
-	m.text("age", p.decision.words.ago(l.age))
+	in.dst = l.value.appendMembers(in.dst)
+	in.key("age")
+	return append(w.appendAgo(append(in.dst, '"'), l.age), '"')
 }
 
-// value adds what is shown, and how much of it is not.
-func (w *members) value(v value) {
-	w.key("value")
-	w.dst = v.appendJSON(w.dst)
+// appendMembers adds what is shown, and how much of it is not.
+func (v value) appendMembers(b []byte) []byte {
+	in := members{dst: b, some: true}
+	in.key("value")
+	in.dst = v.appendJSON(in.dst)
 	if v.one.size > len(v.one.text) {
-		w.integer("of_bytes", v.one.size)
+		in.integer("of_bytes", v.one.size)
 	}
 	if v.more > 0 {
-		w.integer("more", v.more)
+		in.integer("more", v.more)
 	}
+	return in.dst
 }
 
 func (p *page) listQuotes(w *members) {
-	if len(p.quotes) == 0 {
-		return
-	}
-	w.key("said")
-	w.list(len(p.quotes), func(dst []byte, i int) []byte {
-		q := p.quotes[i]
-		in := members{dst: append(dst, '{')}
+	for i, q := range p.quotes {
+		if i == 0 {
+			w.key("said")
+			w.dst = append(w.dst, '[')
+		} else {
+			w.dst = append(w.dst, ',')
+		}
+		in := members{dst: append(w.dst, '{')}
 		in.key("origin")
 		in.dst = appendQuoted(in.dst, q.origin)
 		in.key("text")
@@ -116,9 +125,17 @@ func (p *page) listQuotes(w *members) {
 		if q.size > len(q.text) {
 			in.integer("of_bytes", q.size)
 		}
-		return append(in.dst, '}')
-	})
+		w.dst = append(in.dst, '}')
+	}
+	if len(p.quotes) > 0 {
+		w.dst = append(w.dst, ']')
+	}
 }
 
-// date is an instant in the decision's zone.
-func (p *page) date(t time.Time) string { return t.In(p.decision.zone).Format(dateForm) }
+func (a *openAnswer) appendObject(b []byte) []byte {
+	in := members{dst: append(b, '{')}
+	in.text("event", a.event.Name)
+	in.text("payload", a.payload())
+	in.text("means", a.means)
+	return append(in.dst, '}')
+}

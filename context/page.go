@@ -3,6 +3,7 @@ package projection
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -30,7 +31,7 @@ type page struct {
 
 // line is one thing that is shown under a label.
 type line struct {
-	label   string
+	label   *label
 	about   string // the subject, when there are several
 	value   value
 	status  guard.Status
@@ -48,29 +49,42 @@ type quoted struct {
 // openAnswer is an answer that is open now; of an offered one, with the payloads that may be given.
 type openAnswer struct {
 	*answer
-	payloads []json.RawMessage
-	digests  []string
+	offers []offer
+	shown  string // the payloads of the offers, for a reader
+}
+
+// offer is one payload that may be given.
+type offer struct {
+	payload json.RawMessage // canonical
+	digest  string
 }
 
 func (d *Decision) page(s machine.Snapshot[any], who guard.Principal, now time.Time, said []Quote) (*page, error) {
 	p := &page{decision: d, task: s.Task, version: s.Version, now: now, goal: d.goal(s.Data), stage: d.stages[s.State], waiting: s.Waiting}
-	for _, f := range d.fields {
+	lines := make([]line, 0, len(d.fields)+len(d.undone)+2*len(d.facts))
+	for i := range d.fields {
+		f := &d.fields[i]
 		v, err := d.shown(f.value(s.Data))
 		if err != nil {
-			return nil, fmt.Errorf("field %q: %w", f.label, err)
+			return nil, fmt.Errorf("field %q: %w", f.label.text, err)
 		}
-		p.fields = append(p.fields, line{label: f.label, value: v})
+		lines = append(lines, line{label: &f.label, value: v})
 	}
+	p.fields = slices.Clip(lines)
+	lines = lines[len(lines):]
+	for i := range d.undone {
+		if u := &d.undone[i]; u.holds(s) {
+			lines = append(lines, line{label: &u.label})
+		}
+	}
+	p.undone = slices.Clip(lines)
+	p.facts = lines[len(lines):]
 	if err := p.readFacts(s, who); err != nil {
 		return nil, err
 	}
-	for _, u := range d.undone {
-		if u.holds(s) {
-			p.undone = append(p.undone, line{label: u.label})
-		}
-	}
-	for _, q := range said {
-		p.quotes = append(p.quotes, quoted{cutText(q.Origin, MaxOrigin), cutText(q.Text, MaxQuote), len(q.Text)})
+	p.quotes = make([]quoted, len(said))
+	for i, q := range said {
+		p.quotes[i] = quoted{cutText(q.Origin, MaxOrigin), cutText(q.Text, MaxQuote), len(q.Text)}
 	}
 	return p, p.readAnswers(s, who)
 }
@@ -81,31 +95,37 @@ func (p *page) readFacts(s machine.Snapshot[any], who guard.Principal) error {
 	scene := p.decision.machine.Look(s, who, p.now)
 	for i := range p.decision.facts {
 		f := &p.decision.facts[i]
-		info := f.Fact.Info()
-		if f.Fact.Subject() != "" || info.About == "" || len(scene.Subjects(info.About)) == 1 {
-			e, status := scene.Reading(f.Fact)
+		info := f.about.Info()
+		if f.about.Subject() != "" || info.About == "" || len(scene.Subjects(info.About)) == 1 {
+			e, status := scene.Reading(f.about)
 			if err := p.addFact(f, e, status, "", who); err != nil {
 				return err
 			}
 			continue
 		}
-		some := false
-		for _, e := range s.Facts.All() {
-			if e.Key.Fact != info.Name {
-				continue
-			}
-			some = true
-			about := e.Key.Subject
-			if info.About == machine.EffectKind || info.About == guard.OfferKind {
-				about = "" // an internal key
-			}
-			if err := p.addFact(f, e, statusOf(info, e, p.now), about, who); err != nil {
-				return err
-			}
+		if err := p.readEach(f, s.Facts, who); err != nil {
+			return err
 		}
-		if !some {
-			p.facts = append(p.facts, line{label: f.Label})
+	}
+	return nil
+}
+
+func (p *page) readEach(f *fact, facts guard.Facts, who guard.Principal) error {
+	info, before := f.about.Info(), len(p.facts)
+	for _, e := range facts.All() {
+		if e.Key.Fact != info.Name {
+			continue
 		}
+		about := e.Key.Subject
+		if info.About == machine.EffectKind || info.About == guard.OfferKind {
+			about = "" // an internal key
+		}
+		if err := p.addFact(f, e, statusOf(info, e, p.now), about, who); err != nil {
+			return err
+		}
+	}
+	if len(p.facts) == before {
+		p.facts = append(p.facts, line{label: &f.label})
 	}
 	return nil
 }
@@ -121,8 +141,8 @@ func statusOf(info *guard.FactInfo, e guard.Entry, now time.Time) guard.Status {
 	return guard.Verified
 }
 
-func (p *page) addFact(f *Fact, e guard.Entry, status guard.Status, about string, who guard.Principal) error {
-	l := line{label: f.Label, about: about, status: status}
+func (p *page) addFact(f *fact, e guard.Entry, status guard.Status, about string, who guard.Principal) error {
+	l := line{label: &f.label, about: about, status: status}
 	if status != guard.Unknown {
 		v := e.Value
 		if f.show != nil {
@@ -143,23 +163,19 @@ func (p *page) readAnswers(s machine.Snapshot[any], who guard.Principal) error {
 	permits := p.decision.machine.Permits(s, machine.Input{
 		Proposal: machine.Proposal{}.As(guard.Model), Principal: who, Received: p.now, Now: p.now,
 	})
+	p.open = make([]openAnswer, 0, len(p.decision.answers))
 	for i := range p.decision.answers {
 		a := &p.decision.answers[i]
 		if !isOpen(permits, a.event.Name) {
 			continue
 		}
 		open := openAnswer{answer: a}
-		for _, o := range s.Offers {
-			if !a.offered || o.Event != a.event.Name || !p.now.Before(o.Expires) {
-				continue
+		if a.offered {
+			if err := open.read(s.Offers, p.now); err != nil {
+				return err
 			}
-			raw, err := canon.Append(nil, o.Payload)
-			if err != nil {
-				return fmt.Errorf("offer of %s: %w", o.Event, err)
-			}
-			open.payloads, open.digests = append(open.payloads, raw), append(open.digests, canon.DigestBytes(raw))
 		}
-		if !a.offered || len(open.payloads) > 0 {
+		if !a.offered || len(open.offers) > 0 {
 			p.open = append(p.open, open)
 		}
 	}
@@ -167,26 +183,42 @@ func (p *page) readAnswers(s machine.Snapshot[any], who guard.Principal) error {
 }
 
 func isOpen(permits []machine.Permit, event string) bool {
-	for _, p := range permits {
-		if p.Event == event {
-			for _, by := range p.By {
-				if by == guard.Model {
-					return p.Open
-				}
-			}
-		}
-	}
-	return false
+	i := slices.IndexFunc(permits, func(p machine.Permit) bool { return p.Event == event })
+	return i >= 0 && permits[i].Open && slices.Contains(permits[i].By, guard.Model)
 }
 
-// schema of the payload as it may be answered now.
-func (a openAnswer) now() *schema {
+// read takes the open offers of the event.
+func (a *openAnswer) read(offers []machine.OpenOffer, now time.Time) error {
+	for i := range offers {
+		o := &offers[i]
+		if o.Event != a.event.Name || !now.Before(o.Expires) {
+			continue
+		}
+		raw, err := canon.Append(make([]byte, 0, 256), o.Payload)
+		if err != nil {
+			return fmt.Errorf("offer of %s: %w", o.Event, err)
+		}
+		a.offers = append(a.offers, offer{raw, o.Digest})
+	}
+	shown := make([]byte, 0, 256)
+	for i, o := range a.offers {
+		if i > 0 {
+			shown = append(shown, " | "...)
+		}
+		shown = appendJSON(shown, o.payload)
+	}
+	a.shown = string(shown)
+	return nil
+}
+
+// now is the schema of the payload as it may be answered now.
+func (a *openAnswer) now() *schema {
 	if !a.offered {
 		return a.schema
 	}
-	alternatives := make([]*schema, 0, len(a.payloads))
-	for _, raw := range a.payloads {
-		s, err := exactly(raw)
+	alternatives := make([]*schema, 0, len(a.offers))
+	for _, o := range a.offers {
+		s, err := exactly(o.payload)
 		if err != nil {
 			s = a.schema // canonical JSON always has a schema
 		}

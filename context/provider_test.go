@@ -104,7 +104,6 @@ func (d *dateTime) UnmarshalText(b []byte) error { *d = dateTime(b); return nil 
 func (d dateTime) MarshalText() ([]byte, error)  { return []byte(d), nil }
 
 type loose struct {
-	Any any             `json:"any"`
 	Raw json.RawMessage `json:"raw"`
 	Map map[string]int  `json:"map"`
 }

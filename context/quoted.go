@@ -13,24 +13,33 @@ const hexDigits = "0123456789abcdef"
 // control the direction of text or are not seen at all. Bytes that are not UTF-8 become U+FFFD.
 func appendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
+	done := 0
+	for i, r := range s {
+		if r != '"' && r != '\\' && !unsafeRune(r) && (r != utf8.RuneError || isRuneError(s[i:])) {
+			continue
+		}
+		dst = append(dst, s[done:i]...)
+		done = i + utf8.RuneLen(r)
+		switch r {
+		case '"', '\\':
 			dst = append(dst, '\\', byte(r))
-		case r == '\n':
+		case '\n':
 			dst = append(dst, '\\', 'n')
-		case r == '\r':
+		case '\r':
 			dst = append(dst, '\\', 'r')
-		case r == '\t':
+		case '\t':
 			dst = append(dst, '\\', 't')
-		case unsafeRune(r):
-			dst = appendEscaped(dst, r)
+		case utf8.RuneError: // a byte that is no UTF-8
+			dst, done = utf8.AppendRune(dst, r), i+1
 		default:
-			dst = utf8.AppendRune(dst, r)
+			dst = appendEscaped(dst, r)
 		}
 	}
-	return append(dst, '"')
+	return append(append(dst, s[done:]...), '"')
 }
+
+// isRuneError tells whether a text begins with the character U+FFFD itself, and not with a byte that is no UTF-8.
+func isRuneError(s string) bool { return strings.HasPrefix(s, "\uFFFD") }
 
 // unsafeRune tells whether a character could open or hide something when it is shown as it is. What is not seen is
 // escaped, but for the joiners that are parts of written characters in many scripts; so are the planes of tags and
@@ -58,12 +67,14 @@ func appendEscaped(dst []byte, r rune) []byte {
 
 // appendJSON writes canonical JSON with the same escapes: inside strings only, since nothing else has such characters.
 func appendJSON(dst, raw []byte) []byte {
-	for _, r := range string(raw) {
+	for i := 0; i < len(raw); {
+		r, n := utf8.DecodeRune(raw[i:])
 		if unsafeRune(r) {
 			dst = appendEscaped(dst, r)
 		} else {
-			dst = utf8.AppendRune(dst, r)
+			dst = append(dst, raw[i:i+n]...)
 		}
+		i += n
 	}
 	return dst
 }

@@ -81,8 +81,8 @@ func (v View) call(c call) (machine.Proposal, error) {
 	}
 	if a.offered {
 		digest, err := canon.Digest(p.Payload())
-		if err != nil || !slices.Contains(a.digests, digest) {
-			return machine.Proposal{}, v.refuse(machine.CodeOfferDiffers, "the payload must be what was offered, word for word: "+string(a.appendNotation(nil)))
+		if err != nil || !slices.ContainsFunc(a.offers, func(o offer) bool { return o.digest == digest }) {
+			return machine.Proposal{}, v.refuse(machine.CodeOfferDiffers, "the payload must be what was offered, word for word: "+a.shown)
 		}
 	}
 	return p.BasedOn(v.page.version).Shown(v.digest), nil

@@ -80,8 +80,8 @@ func (v View) refusalOfOutcome(o machine.Outcome) Refusal {
 	}
 	for _, k := range o.Missing {
 		for _, f := range v.page.decision.facts {
-			if f.Fact.Info().Name == k.Fact && !slices.Contains(r.Needs, f.Label) {
-				r.Needs = append(r.Needs, f.Label)
+			if f.about.Info().Name == k.Fact && !slices.Contains(r.Needs, f.label.text) {
+				r.Needs = append(r.Needs, f.label.text)
 			}
 		}
 	}

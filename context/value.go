@@ -118,7 +118,7 @@ func (v value) appendTo(dst []byte, w *Words) []byte {
 		dst = a.appendTo(dst, w)
 	}
 	if v.more > 0 {
-		dst = fill(append(dst, ' '), w.More, strconv.Itoa(v.more))
+		dst = fill(append(dst, ' '), w.More, number(v.more))
 	}
 	return dst
 }
@@ -129,7 +129,7 @@ func (a atom) appendTo(dst []byte, w *Words) []byte {
 	}
 	dst = appendQuoted(dst, a.text)
 	if a.size > len(a.text) {
-		dst = fill(append(dst, ' '), w.Cut, strconv.Itoa(len(a.text)), strconv.Itoa(a.size))
+		dst = fill(append(dst, ' '), w.Cut, numbers(len(a.text), a.size))
 	}
 	return dst
 }

@@ -3,6 +3,7 @@ package projection
 import (
 	"encoding/json"
 	"strconv"
+	"sync"
 
 	"github.com/pawlgo/pawl/internal/canon"
 )
@@ -16,20 +17,25 @@ type View struct {
 	digest   string
 }
 
+// scratch holds the buffers of one rendering.
+type scratch struct{ markdown, object, seed []byte }
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
 // view renders the page, within the budget.
 func (p *page) view() (View, error) {
-	markdown, object, err := p.fit()
-	if err != nil {
+	b := scratches.Get().(*scratch)
+	defer scratches.Put(b)
+	if err := p.fit(b); err != nil {
 		return View{}, err
 	}
-	v := View{page: p, markdown: string(markdown), object: string(object)}
-	seed := make([]byte, 0, len(markdown)+len(object)+256)
-	seed = append(append(seed, p.decision.seal...), 0)
+	v := View{page: p, markdown: string(b.markdown), object: string(b.object)}
+	seed := append(append(b.seed[:0], p.decision.seal...), 0)
 	seed = append(append(seed, p.task...), 0)
 	seed = append(strconv.AppendUint(seed, p.version, 10), 0)
-	seed = append(append(seed, markdown[len(p.decision.markdown):]...), 0)
-	seed = append(seed, object[len(p.decision.object):]...)
-	v.digest = canon.DigestBytes(seed)
+	seed = append(append(seed, b.markdown[len(p.decision.markdown):]...), 0)
+	b.seed = append(seed, b.object[len(p.decision.object):]...)
+	v.digest = canon.DigestBytes(b.seed)
 	return v, nil
 }
 

@@ -48,20 +48,20 @@ type Words struct {
 	Reasons   map[string]string // what the codes of refusals mean; a guard's own codes may be added
 }
 
-// ago is the age in words. Ages below a minute, and times ahead of the clock, are just now.
-func (w *Words) ago(d time.Duration) string {
+// appendAgo writes an age in words. Ages below a minute, and times ahead of the clock, are just now.
+func (w *Words) appendAgo(dst []byte, age time.Duration) []byte {
 	for _, u := range []struct {
 		unit  time.Duration
 		words *[2]string
 	}{{24 * time.Hour, &w.Days}, {time.Hour, &w.Hours}, {time.Minute, &w.Minutes}} {
-		switch n := int(d / u.unit); {
+		switch n := int64(age / u.unit); {
 		case n == 1:
-			return u.words[0]
+			return append(dst, u.words[0]...)
 		case n > 1:
-			return strings.Replace(u.words[1], "%1", strconv.Itoa(n), 1)
+			return fill(dst, u.words[1], func(dst []byte, _ int) []byte { return strconv.AppendInt(dst, n, 10) })
 		}
 	}
-	return w.JustNow
+	return append(dst, w.JustNow...)
 }
 
 // missing are the names of the fields that have no text.
@@ -96,17 +96,33 @@ func (w *Words) missing() []string {
 	return out
 }
 
-// fill writes a text with %1, %2 and %3 replaced. What is put in is not looked at again.
-func fill(dst []byte, text string, args ...string) []byte {
-	for i := 0; i < len(text); i++ {
-		if text[i] == '%' && i+1 < len(text) {
-			if n := int(text[i+1] - '1'); n >= 0 && n < len(args) {
-				dst = append(dst, args[n]...)
-				i++
-				continue
-			}
+// fill writes a text, with what put writes for %1, %2 and %3 in their places.
+func fill(dst []byte, text string, put func(dst []byte, n int) []byte) []byte {
+	for {
+		before, after, found := strings.Cut(text, "%")
+		dst = append(dst, before...)
+		switch {
+		case !found:
+			return dst
+		case after != "" && '1' <= after[0] && after[0] <= '3':
+			dst, text = put(dst, int(after[0]-'0')), after[1:]
+		default:
+			dst, text = append(dst, '%'), after
 		}
-		dst = append(dst, text[i])
 	}
-	return dst
+}
+
+// number puts a number into a text.
+func number(n int) func([]byte, int) []byte {
+	return func(dst []byte, _ int) []byte { return strconv.AppendInt(dst, int64(n), 10) }
+}
+
+// numbers puts two numbers into a text.
+func numbers(one, two int) func([]byte, int) []byte {
+	return func(dst []byte, n int) []byte {
+		if n == 1 {
+			return strconv.AppendInt(dst, int64(one), 10)
+		}
+		return strconv.AppendInt(dst, int64(two), 10)
+	}
 }

@@ -16,10 +16,11 @@ import (
 var (
 	yesterday = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	customer  = guard.Principal{ID: "u_77"}
+	yes       = projection.Quote{Origin: "customer", Text: "continue with yesterday's one"}
 )
 
 // awaiting is order 123 at the moment when its question has been asked.
-func awaiting(t *testing.T) machine.Snapshot[any] {
+func awaiting(t testing.TB) machine.Snapshot[any] {
 	t.Helper()
 	task := refund.Machine.Task("refund_order_123", customer, refund.Refund{
 		OrderID: "123", Amount: money.Money{Minor: 4300, Currency: "EUR"}, Notes: []string{},
@@ -41,7 +42,7 @@ func observe[T any](f guard.Fact[T], authority string, v T, ref string) guard.Ob
 	return f.Observe(guard.NewAuthority(authority), guard.Observed[T]{Value: v, Subject: "123", Ref: ref, At: yesterday})
 }
 
-func verified(t *testing.T, m *machine.Machine[any], s machine.Snapshot[any], o guard.Observation) guard.Evidence {
+func verified(t testing.TB, m *machine.Machine[any], s machine.Snapshot[any], o guard.Observation) guard.Evidence {
 	t.Helper()
 	e, err := guard.Verify(o, guard.Acceptance{
 		Fact: m.FactNamed, Trusts: func(*guard.Authority) bool { return true }, Now: yesterday, BasedOn: s.Version,
@@ -50,7 +51,7 @@ func verified(t *testing.T, m *machine.Machine[any], s machine.Snapshot[any], o 
 	return e
 }
 
-func step(t *testing.T, m *machine.Machine[any], s machine.Snapshot[any], in machine.Input) machine.Snapshot[any] {
+func step(t testing.TB, m *machine.Machine[any], s machine.Snapshot[any], in machine.Input) machine.Snapshot[any] {
 	t.Helper()
 	in.Principal, in.Now, in.Received = customer, yesterday, yesterday
 	next, out := m.Step(s, in)
