@@ -17,9 +17,11 @@ import (
 // MaxImport is the number of bytes of records one Import takes: a task is imported in one batch.
 const MaxImport = 1 << 30
 
-// Backup implements store.Copier: a checkpoint that shares the files of the store where the file system can. It
-// must not lie inside the store's directory.
+// Backup implements store.Copier: a checkpoint that shares the files of the store where the file system can. It must
+// not lie inside the store's directory. It takes its name when it is whole; what an interrupted one leaves ends in
+// ".partial". To restore, open the copy, or copy it to its place first.
 func (s *Store) Backup(ctx context.Context, dir string) error {
+	dir = strings.TrimSuffix(dir, "/")
 	if dir == "" || dir == s.dir || strings.HasPrefix(dir, strings.TrimSuffix(s.dir, "/")+"/") {
 		return fmt.Errorf("backup to %q, which is not outside the store: %w", dir, store.ErrInvalid)
 	}
@@ -27,13 +29,30 @@ func (s *Store) Backup(ctx context.Context, dir string) error {
 		return err
 	}
 	defer s.leave()
-	if err := s.db.Checkpoint(dir, pebble.WithFlushedWAL()); err != nil {
-		return fmt.Errorf("backup to %s: %w", dir, err)
-	}
-	if err := s.mark(dir); err != nil {
+	if err := s.copyTo(dir); err != nil {
 		return fmt.Errorf("backup to %s: %w", dir, err)
 	}
 	return s.durable()
+}
+
+func (s *Store) copyTo(dir string) error {
+	if _, err := s.fs.Stat(dir); err == nil {
+		return fmt.Errorf("it exists: %w", store.ErrInvalid)
+	}
+	partial := dir + ".partial"
+	if err := s.fs.RemoveAll(partial); err != nil {
+		return err
+	}
+	if err := s.db.Checkpoint(partial, pebble.WithFlushedWAL()); err != nil {
+		return err
+	}
+	if err := s.mark(partial); err != nil {
+		return err
+	}
+	if err := s.fs.Rename(partial, dir); err != nil {
+		return err
+	}
+	return syncDir(s.fs, s.fs.PathDir(dir))
 }
 
 // mark says that the directory is a copy.
