@@ -69,6 +69,7 @@ type answer struct {
 	means    string
 	schema   *schema
 	notation string
+	object   []byte // as it is listed, unless it is offered
 	offered  bool // only what is offered may be answered
 }
 
@@ -141,6 +142,7 @@ func compile[D any](m *machine.Machine[D], s Spec[D], answers []answer) *Decisio
 	d.answers = slices.Clone(answers)
 	for i, a := range s.Allow {
 		d.answers[i].means = a.Means
+		d.answers[i].object = d.answers[i].appendObject(nil, d.answers[i].notation)
 	}
 	return d
 }

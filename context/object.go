@@ -133,9 +133,16 @@ func (p *page) listQuotes(w *members) {
 }
 
 func (a *openAnswer) appendObject(b []byte) []byte {
+	if !a.offered {
+		return append(b, a.object...)
+	}
+	return a.answer.appendObject(b, a.shown)
+}
+
+func (a *answer) appendObject(b []byte, payload string) []byte {
 	in := members{dst: append(b, '{')}
 	in.text("event", a.event.Name)
-	in.text("payload", a.payload())
+	in.text("payload", payload)
 	in.text("means", a.means)
 	return append(in.dst, '}')
 }

@@ -15,7 +15,7 @@ func appendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	done := 0
 	for i, r := range s {
-		if r != '"' && r != '\\' && !unsafeRune(r) && (r != utf8.RuneError || isRuneError(s[i:])) {
+		if r < utf8.RuneSelf && plainASCII[r] || r >= utf8.RuneSelf && !unsafeRune(r) && (r != utf8.RuneError || isRuneError(s[i:])) {
 			continue
 		}
 		dst = append(dst, s[done:i]...)
@@ -37,6 +37,14 @@ func appendQuoted(dst []byte, s string) []byte {
 	}
 	return append(append(dst, s[done:]...), '"')
 }
+
+// plainASCII are the characters that stand for themselves in a JSON string of ours.
+var plainASCII = func() (plain [utf8.RuneSelf]bool) {
+	for r := range plain {
+		plain[r] = r != '"' && r != '\\' && !unsafeRune(rune(r))
+	}
+	return plain
+}()
 
 // isRuneError tells whether a text begins with the character U+FFFD itself, and not with a byte that is no UTF-8.
 func isRuneError(s string) bool { return strings.HasPrefix(s, "\uFFFD") }
@@ -68,6 +76,10 @@ func appendEscaped(dst []byte, r rune) []byte {
 // appendJSON writes canonical JSON with the same escapes: inside strings only, since nothing else has such characters.
 func appendJSON(dst, raw []byte) []byte {
 	for i := 0; i < len(raw); {
+		if c := raw[i]; c < utf8.RuneSelf && (plainASCII[c] || c == '"' || c == '\\') {
+			dst, i = append(dst, c), i+1
+			continue
+		}
 		r, n := utf8.DecodeRune(raw[i:])
 		if unsafeRune(r) {
 			dst = appendEscaped(dst, r)

@@ -146,7 +146,7 @@ func (s *schema) appendObject(w *members, d dialect) {
 	inner := members{dst: append(w.dst, '{')}
 	var required []string
 	for _, p := range s.properties {
-		inner.key(p.name)
+		inner.field(p.name)
 		inner.dst = p.schema.append(inner.dst, d, p.optional)
 		if d.strict || !p.optional {
 			required = append(required, p.name)
@@ -283,7 +283,17 @@ type members struct {
 	some bool
 }
 
+// key begins a member whose name is one of ours.
 func (w *members) key(name string) {
+	if w.some {
+		w.dst = append(w.dst, ',')
+	}
+	w.some = true
+	w.dst = append(append(append(w.dst, '"'), name...), '"', ':')
+}
+
+// field begins a member whose name is a user's.
+func (w *members) field(name string) {
 	if w.some {
 		w.dst = append(w.dst, ',')
 	}
