@@ -63,7 +63,7 @@ func (a *attempt) open(j *judged, next *Snapshot[any], out *Outcome, voided *[]V
 				return kind, findings
 			}
 			a.replace(next, offer, o.offer, voided)
-			next.Offers, out.Offers = append(next.Offers, *offer), append(out.Offers, *offer)
+			next.Offers, out.Offers = append(next.Offers, *offer), append(out.Offers, offer.Copy())
 		}
 	}
 	return "", nil

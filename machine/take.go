@@ -141,7 +141,7 @@ func (a *attempt) intend(j *judged, next *Snapshot[any], out *Outcome) {
 		n := next.raise(d.effect.Name)
 		i := Intent{Effect: d.effect.Name, Key: next.Task + "/" + d.effect.Name + "/" + strconv.FormatUint(n, 10), Operation: n,
 			Args: d.args, Status: Intended, Since: next.Version, At: a.in.Now}
-		next.Intents, out.Intents = append(next.Intents, i), append(out.Intents, i)
+		next.Intents, out.Intents = append(next.Intents, i), append(out.Intents, i.Copy())
 	}
 }
 

@@ -104,26 +104,21 @@ func (j *job) again(ctx context.Context) error {
 	return j.update(ctx, store.Intent, 0)
 }
 
-func (j *job) attempt(ctx context.Context) (o guard.Observation, err error) {
-	ctx, cancel := context.WithTimeout(ctx, j.c.cfg.PerformWithin)
-	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", errPanicked, p)
-		}
-	}()
-	return j.handler.send(ctx, j.row.Task, j.intent, j.done.Attempts)
+func (j *job) attempt(ctx context.Context) (guard.Observation, error) {
+	intent, attempt := j.intent.Copy(), j.done.Attempts
+	h := j.call(ctx, func(ctx context.Context) (guard.Observation, bool, error) {
+		o, err := j.handler.send(ctx, j.row.Task, intent, attempt)
+		return o, false, err
+	})
+	return h.receipt, h.err
 }
 
 func (j *job) find(ctx context.Context) (o guard.Observation, found bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, j.c.cfg.PerformWithin)
-	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v", errPanicked, p)
-		}
-	}()
-	return j.handler.find(ctx, j.row.Task, j.intent, j.done.Attempts)
+	intent, attempt := j.intent.Copy(), j.done.Attempts
+	h := j.call(ctx, func(ctx context.Context) (guard.Observation, bool, error) {
+		return j.handler.find(ctx, j.row.Task, intent, attempt)
+	})
+	return h.receipt, h.found, h.err
 }
 
 // settle ends the effect in one commit with its evidence; the row's revision is the fencing token (case B051).

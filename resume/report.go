@@ -76,10 +76,10 @@ func (s *Session) Report(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("task %s: %w", s.Task(), err)
 	}
-	h := s.at.snap.Head
+	believed := s.at.m.Copy(s.believed())
+	h := believed.Head
 	r := Report{Task: h.Task, Machine: h.Machine, State: h.State, Version: h.Version, Owner: h.Owner, Since: h.Entered,
 		UpdatedBy: h.UpdatedBy, Waiting: h.Waiting, Offers: s.Offers(), Changed: s.changed, Final: s.at.m.IsFinal(h.State)}
-	believed := s.believed()
 	for _, e := range believed.Facts.All() {
 		r.Facts = append(r.Facts, reported(s.at.m.FactNamed(e.Key.Fact), e, now))
 	}

@@ -19,8 +19,8 @@ type Session struct {
 	changed []Change         // what resuming found different
 }
 
-// Snapshot is the version that the session stands at; [machine.As] gives its data the type back. Read only.
-func (s *Session) Snapshot() machine.Snapshot[any] { return s.at.snap }
+// Snapshot is a copy of the version that the session stands at; [machine.As] gives its data the type back.
+func (s *Session) Snapshot() machine.Snapshot[any] { return s.at.m.Copy(s.at.snap) }
 
 // Task is the task's id.
 func (s *Session) Task() string { return s.at.snap.Task }
@@ -35,7 +35,13 @@ func (s *Session) State() machine.State { return s.at.snap.State }
 func (s *Session) Principal() guard.Principal { return s.who }
 
 // Offers that are open.
-func (s *Session) Offers() []machine.OpenOffer { return slices.Clone(s.at.snap.Offers) }
+func (s *Session) Offers() []machine.OpenOffer {
+	out := slices.Clone(s.at.snap.Offers)
+	for i := range out {
+		out[i] = out[i].Copy()
+	}
+	return out
+}
 
 // Permits says what may be proposed now, as far as that can be said without a payload. Errors are the store's.
 func (s *Session) Permits(ctx context.Context) ([]machine.Permit, error) {
@@ -91,12 +97,12 @@ func (s *Session) refresh(ctx context.Context) error {
 	if len(stale) == 0 {
 		return nil
 	}
-	before := s.at.snap.Facts
+	before := s.Snapshot().Facts
 	evidence, _ := s.c.pull(ctx, s.at, s.who, stale)
 	if s.held, err = s.land(ctx, evidence); err != nil {
 		return err
 	}
-	s.changed = changes(before, s.at.snap.Facts)
+	s.changed = changes(before, s.Snapshot().Facts)
 	return nil
 }
 
