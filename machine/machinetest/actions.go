@@ -120,7 +120,7 @@ func (w *walk) row(t *rapid.T) {
 		}
 	}
 	if len(moves) == 0 {
-		cannot(t, "the table has no row for " + string(w.at.State))
+		cannot(t, "the table has no row for "+string(w.at.State))
 	}
 	w.take(t, rapid.SampledFrom(moves).Draw(t, "row"))
 }

@@ -25,7 +25,7 @@ var flawedGates = map[string]struct {
 		machine.On(b, askOpen).From(shut).To(jammed).By(guard.User).Require(guard.Known(badge))
 	}},
 	"two_driven": {"ambiguous", func(b *machine.Builder[gate]) {
-		machine.When(b, safe).From(asking).To(jammed).Require(guard.Not(guard.True(safe)))
+		machine.When(b, safe).From(asking).To(jammed).Require(guard.Holds("alarmed", "", safe, func(ok bool) bool { return !ok }))
 	}},
 	"panics": {"fault", func(b *machine.Builder[gate]) {
 		machine.On(b, askOpen).From(asking).Stay().By(guard.User).Check("second", func(c guard.Case[gate, machine.None]) guard.Verdict {

@@ -118,16 +118,22 @@ func TestStepChecked(t *testing.T) {
 		want    string
 	}{
 		"impure": {
-			machine: marker(func(g *gate, _ guard.Case[gate, mark]) { calls++; g.Marks = append(g.Marks, strings.Repeat("x", calls)) }),
-			start:   `{"id":"g1","marks":[]}`, want: "Step is not pure",
+			machine: marker(func(g *gate, _ guard.Case[gate, mark]) {
+				calls++
+				g.Marks = append(g.Marks, strings.Repeat("x", calls))
+			}),
+			start: `{"id":"g1","marks":[]}`, want: "Step is not pure",
 		},
 		"writes": {
 			machine: marker(func(s *shared, c guard.Case[shared, mark]) { s.Marks[c.Payload.Text]++ }),
 			start:   `{"id":"g1","marks":{}}`, want: "Step wrote into the snapshot",
 		},
 		"loses": {
-			machine: marker(func(h *hollow, _ guard.Case[hollow, mark]) { h.Kept, h.Lost = h.Kept+h.Lost, h.Lost+1 }),
-			start:   `{"id":"g1","kept":0}`, want: "from the stored bytes of its situation the step differs",
+			machine: marker(func(h *hollow, _ guard.Case[hollow, mark]) { h.Kept, h.Lost = h.Kept+h.Lost, h.Lost+1 },
+				func(b *machine.Builder[hollow]) {
+					b.Accept(machine.LintLossy, machine.Everywhere, "the table must notice")
+				}),
+			start: `{"id":"g1","kept":0}`, want: "from the stored bytes of its situation the step differs",
 		},
 		"guesses": {
 			machine: guesser(), start: `{"id":"g1","marks":[]}`, facts: "unsafe", want: "something unknown opens what is blocked",
@@ -150,11 +156,14 @@ func TestStepChecked(t *testing.T) {
 }
 
 // marker is a machine with one edge, which applies what it is given.
-func marker[D any](apply func(*D, guard.Case[D, mark])) machine.Definition {
+func marker[D any](apply func(*D, guard.Case[D, mark]), more ...func(*machine.Builder[D])) machine.Definition {
 	b := machine.New[D]("marker", shut)
 	b.Final(opened)
 	machine.On(b, leave).From(shut).Stay().By(guard.User).Require(guard.Any(guard.Known(safe), always)).Apply(apply)
 	machine.On(b, askOpen).From(shut).To(opened).By(guard.User)
+	for _, f := range more {
+		f(b)
+	}
 	return b.MustBuild()
 }
 

@@ -30,8 +30,8 @@ type table struct {
 	excuses    []*excuse
 	complete   bool // no cell may be missing
 	hands      map[string]*guard.Authority
-	faults     []*fault // of declarations and rows
-	unreached  []*fault // of situations that legal steps do not reach
+	faults     []*fault                    // of declarations and rows
+	unreached  []*fault                    // of situations that legal steps do not reach
 	proposed   map[string]machine.Proposal // decoded before, by event and payload
 	seen       map[observed]guard.Evidence // nil, or evidence made before in the situation being explored
 }
