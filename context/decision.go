@@ -3,6 +3,7 @@ package projection
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -70,7 +71,7 @@ type answer struct {
 	schema   *schema
 	notation string
 	object   []byte // as it is listed, unless it is offered
-	offered  bool // only what is offered may be answered
+	offered  bool   // only what is offered may be answered
 }
 
 // Define checks a decision against its machine and reports every fault at once, joined; each is a [*Fault] and wraps
@@ -107,8 +108,8 @@ func MustDefine[D any](m *machine.Machine[D], s Spec[D]) *Decision {
 // compile hides the data's type.
 func compile[D any](m *machine.Machine[D], s Spec[D], answers []answer) *Decision {
 	d := &Decision{
-		name: s.Name, machine: machine.Erase(m), in: s.In, stages: map[machine.State]string{},
-		question: s.Question, drop: s.Drop, budget: s.Budget, tokens: s.Tokens, count: s.Count, zone: s.Zone,
+		name: s.Name, machine: machine.Erase(m), in: slices.Clone(s.In), stages: map[machine.State]string{},
+		question: s.Question, drop: slices.Clone(s.Drop), budget: s.Budget, tokens: s.Tokens, count: s.Count, zone: s.Zone,
 		fits: func(a machine.Snapshot[any]) bool { _, ok := a.Data.(D); return ok && a.Machine == m.Name() },
 		goal: func(data any) string { return s.Goal(data.(D)) },
 	}
@@ -125,6 +126,7 @@ func compile[D any](m *machine.Machine[D], s Spec[D], answers []answer) *Decisio
 	if s.Words != nil {
 		words = *s.Words
 	}
+	words.Rules, words.Reasons = slices.Clone(words.Rules), maps.Clone(words.Reasons)
 	d.words = &words
 	for _, f := range s.Fields {
 		d.fields = append(d.fields, field{newLabel(f.Label), func(data any) any { return f.Value(data.(D)) }})

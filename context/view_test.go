@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -146,6 +149,46 @@ func TestImmutable(t *testing.T) {
 	v.Allowed()[0] = "x"
 	v.Tools()[0].Name = "x"
 	require.Equal(t, want, []string{string(v.JSON()), string(v.Schema()), string(v.Tools()[0].Schema), strings.Join(v.Allowed(), ",")})
+}
+
+// TestDefinitionIsClosed: what a definition was made of can be written over without harm.
+func TestDefinitionIsClosed(t *testing.T) {
+	own := projection.English
+	own.Rules, own.Reasons = slices.Clone(own.Rules), maps.Clone(own.Reasons)
+	s := deskSpec()
+	s.Words = &own
+	d := define(t, s)
+	want := viewOf(t, d, waiting(t), noon).Digest()
+	own.Yes, own.Rules[0], own.Reasons["prose"] = "aye", "x", "x"
+	s.In[1], s.Drop[0], s.Fields[0].Label, s.Facts[0].Label, s.Allow[0].Means = "x", "x", "x", "x", "x"
+	s.Stages[stateWaiting] = "x"
+	v := viewOf(t, d, waiting(t), noon)
+	require.Equal(t, want, v.Digest())
+	r, _ := v.Refusal(readError(v, "words"))
+	require.Equal(t, projection.English.Reasons["prose"], r.Text)
+}
+
+// TestConcurrency: one decision serves many at once; the race detector looks on.
+func TestConcurrency(t *testing.T) {
+	d := define(t, translated())
+	s := waiting(t)
+	want := viewOf(t, d, s, noon)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 50 {
+				v, err := d.View(s, ann, noon)
+				if err != nil || v.Markdown() != want.Markdown() || v.Digest() != want.Digest() {
+					t.Error("another view")
+				}
+				if _, err := v.Read([]byte(cancelling)); err != nil {
+					t.Error(err)
+				}
+				v.OpenAITools()
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // TestZeroView shows nothing and refuses every answer.
