@@ -28,6 +28,7 @@ const (
 //	fault      a guard or an edge panicked, or looked at what it had not declared
 //	trapped    nothing leads from a situation to a final state
 //	unreached  nothing that the table names reaches a state, or takes an edge
+//	idle       the table names values of a fact, and no step that passed stood on it
 //
 // Path is the shortest way there, a situation and a row that can be pasted into the table; "" for what was not reached.
 type Flaw struct {
@@ -43,7 +44,7 @@ func (f Flaw) String() string {
 }
 
 // Exploration is what an exploration saw. It is complete when Cut is empty: then every situation that the moves lead to was
-// visited, and the flaws trapped and unreached are told, too.
+// visited, and the flaws trapped, unreached and idle are told, too.
 type Exploration struct {
 	Situations int // told apart
 	Steps      int // taken
@@ -87,7 +88,7 @@ func Explore(d machine.Definition, path string, l Limits) (Exploration, error) {
 	if l.Depth == 0 {
 		l.Depth = DefaultDepth
 	}
-	x := &explorer{tb: tb, limits: l, known: map[string]*node{}, told: map[string]bool{}, taken: map[way]bool{}}
+	x := &explorer{tb: tb, limits: l, known: map[string]*node{}, told: map[string]bool{}, taken: map[way]bool{}, used: map[string]bool{}}
 	x.matters = tb.matters()
 	x.people = tb.people()
 	if err := x.run(); err != nil {
@@ -123,6 +124,7 @@ type explorer struct {
 	known   map[string]*node
 	told    map[string]bool
 	taken   map[way]bool
+	used    map[string]bool // facts that a step stood on
 }
 
 func (x *explorer) run() error {
@@ -148,6 +150,7 @@ func (x *explorer) run() error {
 	if x.Cut == "" {
 		x.trapped()
 		x.unreached()
+		x.idle()
 	}
 	return nil
 }
@@ -187,6 +190,7 @@ func (x *explorer) merge(n *node, e expansion) {
 		x.look(n, s.move, s.out)
 		if s.out.Kind == machine.Committed {
 			x.taken[way{s.out.Event, n.at.State, s.to}] = true
+			x.ground(s.out)
 			x.reach(s, n)
 		}
 	}
@@ -264,6 +268,26 @@ func (x *explorer) trapped() {
 		if !n.good {
 			x.Flaws = append(x.Flaws, Flaw{"trapped", fmt.Sprintf("from %s no final state can be reached", n.at.State), situationTo(n)})
 			return
+		}
+	}
+}
+
+// ground notes the facts that a commit stood on, or that drove it.
+func (x *explorer) ground(out machine.Outcome) {
+	for _, g := range out.Entry().Ground {
+		x.used[g.Fact] = true
+	}
+	for _, f := range drivenBy(out.Event) {
+		x.used[f] = true
+	}
+}
+
+// idle tells the facts that never let anything pass, in the order of the table.
+func (x *explorer) idle() {
+	for _, f := range x.tb.facts {
+		if !x.used[f.info.Name] {
+			x.used[f.info.Name] = true // told once
+			x.Flaws = append(x.Flaws, Flaw{Kind: "idle", Text: fmt.Sprintf("fact %s never lets anything pass", f.info.Name)})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -77,6 +78,27 @@ func TestExploreFlawed(t *testing.T) {
 			}
 			golden(t, filepath.Join("testdata/explored", name+".golden"), x.String()+"\n")
 		})
+	}
+}
+
+// TestExploreIdle names a fact that only ever denies.
+func TestExploreIdle(t *testing.T) {
+	weather := guard.NewFact[string]("weather", guard.From("office"), guard.About("gate"), guard.MaxAge(time.Hour))
+	m := newGate(func(b *machine.Builder[gate]) {
+		machine.On(b, leave).From(moving).Stay().By(guard.User).Require(guard.Is(weather, "dry"))
+	})
+	raw, err := os.ReadFile("testdata/gate.txtar")
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "idle.txtar")
+	for value, want := range map[string][]Flaw{
+		"dry": nil,
+		"wet": {{Kind: "unreached", Text: "edge leave_mark from moving to moving"}, {Kind: "idle", Text: "fact weather never lets anything pass"}},
+	} {
+		text := strings.Replace(string(raw), "-- facts --", "-- facts --\nsky = weather(g1) \""+value+"\"", 1)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		x, err := Explore(m, path, Limits{Ignore: []string{"marks"}})
+		require.NoError(t, err)
+		require.Equal(t, want, x.Flaws, value)
 	}
 }
 
