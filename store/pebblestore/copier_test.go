@@ -32,29 +32,7 @@ func TestBackupWhileServing(t *testing.T) {
 	held, err := s.Claim(ctx, store.Slots{}, 2, "worker", 60e6)
 	require.NoError(t, err)
 	before := append([]store.Tip(nil), tips...)
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	for w := range tips {
-		wg.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-					k := step(fmt.Sprint("t", w), int(tips[w].Version), tips[w])
-					tip, err := s.Commit(ctx, k)
-					if err != nil {
-						return
-					}
-					tips[w] = tip
-				}
-			}
-		})
-	}
-	err = s.Backup(ctx, "copy")
-	close(stop)
-	wg.Wait()
-	require.NoError(t, err)
+	require.NoError(t, whileServing(s, tips, func() error { return s.Backup(ctx, "copy") }))
 	require.ErrorIs(t, s.Backup(ctx, "copy"), store.ErrInvalid)
 	require.ErrorIs(t, s.Backup(ctx, "db/inside"), store.ErrInvalid)
 	require.ErrorIs(t, s.Backup(ctx, ""), store.ErrInvalid)
@@ -90,6 +68,32 @@ func TestBackupWhileServing(t *testing.T) {
 	require.Equal(t, s.Info().Incarnation+1, r.Info().Incarnation, "once")
 	require.NoError(t, r.Close())
 	sound(t, s)
+}
+
+// whileServing does something while every task is committed to.
+func whileServing(s *Store, tips []store.Tip, f func() error) error {
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for w := range tips {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					tip, err := s.Commit(ctx, step(fmt.Sprint("t", w), int(tips[w].Version), tips[w]))
+					if err != nil {
+						return
+					}
+					tips[w] = tip
+				}
+			}
+		})
+	}
+	err := f()
+	close(stop)
+	wg.Wait()
+	return err
 }
 
 // TestCrashWhileReincarnating cuts the power at every change that the first open of a copy makes.

@@ -2,7 +2,9 @@ package pebblestore
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,16 +140,22 @@ func damage(t *testing.T, fs vfs.FS, change func(db *pebble.DB)) {
 	require.NoError(t, db.Close())
 }
 
-// TestVerifyFindsWhatIsWrong makes one thing wrong at a time.
-func TestVerifyFindsWhatIsWrong(t *testing.T) {
-	fs := vfs.NewCrashableMem()
-	c := &clock{}
-	c.at.Store(epoch)
-	s, err := Open("db", small(fs, c.now))
+// subject is a store with one task that has everything, closed, and what is in it.
+type subject struct {
+	fs  *vfs.MemFS
+	c   *clock
+	tip store.Tip
+	rec store.Record
+	pay store.Effect
+}
+
+func newSubject(t *testing.T) *subject {
+	u := &subject{fs: vfs.NewCrashableMem(), c: &clock{}}
+	u.c.at.Store(epoch)
+	s, err := Open("db", small(u.fs, u.c.now))
 	require.NoError(t, err)
-	tip := store.Tip{}
 	for i := range 5 {
-		k := step("a", i, tip)
+		k := step("a", i, u.tip)
 		if i == 1 {
 			k.Emit = []store.Effect{{ID: "pay", Body: []byte("b")}, {ID: "mail"}}
 			k.Once = []string{"reply"}
@@ -156,91 +164,125 @@ func TestVerifyFindsWhatIsWrong(t *testing.T) {
 		if i == 3 {
 			k.Settle = []store.Settle{{Effect: "mail", Rev: store.FirstRev(2)}}
 		}
-		tip, err = s.Commit(ctx, k)
+		u.tip, err = s.Commit(ctx, k)
 		require.NoError(t, err)
 	}
 	_, err = s.Commit(ctx, step("b", 0, store.Tip{}))
 	require.NoError(t, err)
 	rec, es, err := s.Load(ctx, "a")
 	require.NoError(t, err)
+	u.rec, u.pay = rec, es[0]
 	sound(t, s)
 	require.NoError(t, s.Close())
+	return u
+}
 
-	set := func(key, value []byte) func(*pebble.DB) {
-		return func(db *pebble.DB) { require.NoError(t, db.Set(key, value, pebble.Sync)) }
-	}
-	drop := func(key []byte) func(*pebble.DB) {
-		return func(db *pebble.DB) { require.NoError(t, db.Delete(key, pebble.Sync)) }
-	}
-	forged := rec
-	forged.Snapshot = []byte("forged")
-	forgery, n := s.sealer.Seal(nil, &forged, store.KindRecord)
-	middle := rec
-	middle.Tip.Version, middle.Snapshot = 3, []byte("forged")
-	inner, m := s.sealer.Seal(nil, &middle, store.KindRecord)
-	settled := es[0]
-	settled.ID = "mail"
-	settledKey := appendEffect(nil, "a", "mail")
-	older := rec.Meta
-	older.State = "elsewhere"
-	otherEffect := es[0]
-	otherEffect.Ready = 77
-
-	for what, change := range map[string]func(*pebble.DB){
-		"version 3: record is missing":                  drop(store.AppendKey(nil, "a", 3)),
-		"version 1: record is missing":                  drop(store.AppendKey(nil, "a", 1)),
-		"hash is not the one the next version names":    set(inner[:m], inner[m:]),
-		"checksum does not match":                       set(store.AppendKey(nil, "a", 2), []byte("nonsense")),
-		"index row by state is missing":                 drop(appendState(nil, &rec.Meta, "a")),
-		"index row by owner is missing":                 drop(appendOwner(nil, &rec.Meta, "a")),
-		"index row by waited-for is missing":            drop(appendWaits(nil, &rec.Meta, "a")),
-		"wake-up is missing":                            drop(appendDue(nil, &rec.Meta, "a")),
-		"points to a task that is not so":               set(appendState(nil, &older, "a"), nil),
-		"points to a task that is not so: absent":       set(appendState(nil, &older, "zzz"), nil),
-		"points to a task that is not so: wake":         set(appendDue(nil, &store.Meta{Wake: 5}, "a"), nil),
-		"turn of effect pay is missing":                 drop(appendTurn(nil, &es[0])),
-		"effect pay is neither settled nor there":       drop(appendEffect(nil, "a", "pay")),
-		"effect mail is not one that the records leave": set(settledKey, appendEffectRow(nil, settledKey, &settled)),
-		"effect pay has another turn":                   set(appendTurn(nil, &otherEffect), nil),
-		"turn of effect mail, which is not there":       set(appendTurn(nil, &settled), nil),
-		`used-up name "reply" is missing`:               drop(appendOnce(nil, "a", "reply")),
-		"a name is used up that the record does not":    set(appendOnce(nil, "a", "x"), appendNumbered(nil, appendOnce(nil, "a", "x"), 2, nil)),
-		"a name is used up by a version that is not":    set(appendOnce(nil, "a", "x"), appendNumbered(nil, appendOnce(nil, "a", "x"), 9, nil)),
-		"resource cap is missing":                       drop([]byte("rcap")),
-		"resource cap has another value":                set([]byte("rcap"), appendNumbered(nil, []byte("rcap"), 1, []byte("2"))),
-		"resource cap has revision 0":                   set([]byte("rcap"), appendNumbered(nil, []byte("rcap"), 0, nil)),
-		"is a stray":                                    set([]byte("zebra"), nil),
-		"is a stray: meta":                              set([]byte("mother"), nil),
-		"is no row of a task":                           set([]byte("ta\x00\x09x"), nil),
-		"rows without a record":                         set(appendAttempt(nil, "c", 1), appendAttemptRow(nil, appendAttempt(nil, "c", 1), &store.Attempt{})),
-		"checksum of a row does not match":              set(appendEffect(nil, "a", "pay"), []byte("nonsense")),
-		"newer":                                         set([]byte("rcap"), sealRow([]byte{9, 0, 0, 0, 0, 0, 0, 0, 0}, 0, []byte("rcap"))),
-	} {
-		left := copied(fs)
-		damage(t, left, change)
-		s, err := Open("db", small(left, c.now))
-		require.NoError(t, err, what)
-		told := []string{}
-		for p, err := range s.Verify(ctx) {
-			require.NoError(t, err, what)
-			told = append(told, strings.ReplaceAll(p.Task+" version "+string(rune('0'+p.Version))+": "+p.What, "\x00", "."))
+// damaged opens a copy that was changed behind the store's back, and gives what Verify says.
+func (u *subject) damaged(t *testing.T, change wrong) (*Store, string) {
+	left := copied(u.fs)
+	damage(t, left, func(db *pebble.DB) {
+		if change.drop {
+			require.NoError(t, db.Delete(change.key, pebble.Sync))
+		} else {
+			require.NoError(t, db.Set(change.key, change.value, pebble.Sync))
 		}
-		text, _, _ := strings.Cut(what, ": absent")
-		text, _, _ = strings.Cut(text, ": wake")
-		text, _, _ = strings.Cut(text, ": meta")
-		require.Contains(t, strings.Join(told, "\n"), text)
+	})
+	s, err := Open("db", small(left, u.c.now))
+	require.NoError(t, err)
+	told := []string{}
+	for p, err := range s.Verify(ctx) {
+		require.NoError(t, err)
+		told = append(told, fmt.Sprintf("%s version %d: %s", p.Task, p.Version, p.What))
+	}
+	return s, strings.Join(told, "\n")
+}
+
+// wrong is one wrong row, and what Verify must say.
+type wrong struct {
+	says       string
+	key, value []byte
+	drop       bool
+}
+
+// forged is the record with another snapshot at a version, its checksum right.
+func (u *subject) forged(version uint64) (key, value []byte) {
+	r := u.rec
+	r.Tip.Version, r.Snapshot = version, []byte("forged")
+	out, n := (&store.Sealer{}).Seal(nil, &r, store.KindRecord)
+	return out[:n], out[n:]
+}
+
+func (u *subject) wrongRecords() []wrong {
+	inner, forgery := u.forged(3)
+	stray := appendAttempt(nil, "c", 1)
+	return []wrong{
+		{says: "a version 3: record is missing", key: store.AppendKey(nil, "a", 3), drop: true},
+		{says: "a version 1: record is missing", key: store.AppendKey(nil, "a", 1), drop: true},
+		{says: "a version 3: hash is not the one the next version names", key: inner, value: forgery},
+		{says: "a version 2: checksum does not match", key: store.AppendKey(nil, "a", 2), value: []byte("nonsense")},
+		{says: "is no row of a task", key: []byte("ta\x00\x09x")},
+		{says: "rows without a record", key: stray, value: appendAttemptRow(nil, stray, &store.Attempt{})},
+		{says: "is a stray", key: []byte("zebra")},
+		{says: "is a stray", key: []byte("mother")},
+	}
+}
+
+func (u *subject) wrongIndexes() []wrong {
+	m, older := &u.rec.Meta, u.rec.Meta
+	older.State = "elsewhere"
+	return []wrong{
+		{says: "index row by state is missing", key: appendState(nil, m, "a"), drop: true},
+		{says: "index row by owner is missing", key: appendOwner(nil, m, "a"), drop: true},
+		{says: "index row by waited-for is missing", key: appendWaits(nil, m, "a"), drop: true},
+		{says: "wake-up is missing", key: appendDue(nil, m, "a"), drop: true},
+		{says: "points to a task that is not so", key: appendState(nil, &older, "a")},
+		{says: "points to a task that is not so", key: appendState(nil, &older, "zzz")},
+		{says: "points to a task that is not so", key: appendDue(nil, &store.Meta{Wake: 5}, "a")},
+	}
+}
+
+func (u *subject) wrongSides() []wrong {
+	settled, moved := u.pay, u.pay
+	settled.ID, moved.Ready = "mail", 77
+	payKey, settledKey := appendEffect(nil, "a", "pay"), appendEffect(nil, "a", "mail")
+	x, capKey := appendOnce(nil, "a", "x"), appendResource(nil, "cap")
+	return []wrong{
+		{says: "turn of effect pay is missing", key: appendTurn(nil, &u.pay), drop: true},
+		{says: "effect pay is neither settled nor there", key: payKey, drop: true},
+		{says: "checksum of a row does not match", key: payKey, value: []byte("nonsense")},
+		{says: "effect mail is not one that the records leave", key: settledKey, value: appendEffectRow(nil, settledKey, &settled)},
+		{says: "effect pay has another turn", key: appendTurn(nil, &moved)},
+		{says: "turn of effect mail, which is not there", key: appendTurn(nil, &settled)},
+		{says: `used-up name "reply" is missing`, key: appendOnce(nil, "a", "reply"), drop: true},
+		{says: "a name is used up that the record does not tell of", key: x, value: appendNumbered(nil, x, 2, nil)},
+		{says: "a name is used up by a version that is not there", key: x, value: appendNumbered(nil, x, 9, nil)},
+		{says: "resource cap is missing", key: capKey, drop: true},
+		{says: "resource cap has another value", key: capKey, value: appendNumbered(nil, capKey, 1, []byte("2"))},
+		{says: "resource cap has revision 0", key: capKey, value: appendNumbered(nil, capKey, 0, nil)},
+		{says: "newer", key: capKey, value: sealRow([]byte{9, 0, 0, 0, 0, 0, 0, 0, 0}, 0, capKey)},
+	}
+}
+
+// TestVerifyFindsWhatIsWrong makes one thing wrong at a time.
+func TestVerifyFindsWhatIsWrong(t *testing.T) {
+	u := newSubject(t)
+	for _, w := range slices.Concat(u.wrongRecords(), u.wrongIndexes(), u.wrongSides()) {
+		s, told := u.damaged(t, w)
+		require.Contains(t, told, w.says)
 		require.NoError(t, s.Close())
 	}
+}
 
-	// Who changes the newest record and its checksum is not found without a key; with anchors or a key he is.
-	left := copied(fs)
-	damage(t, left, set(forgery[:n], forgery[n:]))
-	s, err = Open("db", small(left, c.now))
-	require.NoError(t, err)
-	sound(t, s)
+// TestChangedTip checks that who changes the newest record and its checksum is not found by Verify without a key, but by
+// a tip that was noted elsewhere before.
+func TestChangedTip(t *testing.T) {
+	u := newSubject(t)
+	key, value := u.forged(u.tip.Version)
+	s, told := u.damaged(t, wrong{key: key, value: value})
+	require.Empty(t, told)
 	got, err := s.Tip(ctx, "a")
 	require.NoError(t, err)
-	require.NotEqual(t, tip, got, "an anchor taken before tells")
+	require.NotEqual(t, u.tip, got)
 	require.NoError(t, s.Close())
 }
 
