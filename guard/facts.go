@@ -130,7 +130,7 @@ func merge(old Entry, ev Evidence) (Entry, Merged) {
 	}
 	switch same := !old.Disputed && ev.info.Same(old.Value, e.Value); {
 	case same:
-		return again(old, e)
+		return again(old, ev)
 	case ev.pulled || ev.info.Order == ByArrival:
 		return e, News // asked anew, the source answered: its word stands
 	}
@@ -141,18 +141,24 @@ func merge(old Entry, ev Evidence) (Entry, Merged) {
 	return d, Dispute
 }
 
-// again is the same value with the same mark: observed once more, and younger evidence when the source says so.
-func again(old, e Entry) (Entry, Merged) {
-	d := joined(old, e)
+// again is the same value with the same mark: younger evidence when the source says so, or was asked anew.
+func again(old Entry, ev Evidence) (Entry, Merged) {
+	d := joined(old, ev.entry)
 	if d.At.After(old.At) {
 		return d, Renewed
+	}
+	if ev.pulled {
+		d.Seen = later(old.Seen, ev.entry.Seen)
 	}
 	return d, Duplicate
 }
 
-// joined is one entry for two of the same mark, whichever of them came first.
+// joined is one entry for two of the same mark, whichever of them came first. The very observation that came in before does
+// not become fresh by coming in once more.
 func joined(a, b Entry) Entry {
-	a.At, a.Seen = later(a.At, b.At), later(a.Seen, b.Seen)
+	if c := b.At.Compare(a.At); c > 0 || c == 0 && b.Seen.Before(a.Seen) {
+		a.At, a.Seen = b.At, b.Seen
+	}
 	a.BasedOn, a.Ref = max(a.BasedOn, b.BasedOn), max(a.Ref, b.Ref)
 	return a
 }

@@ -172,6 +172,8 @@ func (o Observation) faults(info *FactInfo, a Acceptance) (code, text string) {
 		return "too_long", fmt.Sprintf("a subject has at most %d bytes, a reference %d", MaxSubject, MaxRef)
 	case !utf8.ValidString(k.Subject) || !utf8.ValidString(o.entry.Ref):
 		return "form", "subject and reference must be UTF-8"
+	case o.info.About != info.About:
+		return "wrong_type", fmt.Sprintf("it is about a kind %q, declared is %q", o.info.About, info.About)
 	case reflect.TypeOf(o.entry.Value) != info.Type:
 		return "wrong_type", fmt.Sprintf("the value is %T, declared is %v", o.entry.Value, info.Type)
 	case o.entry.At.After(a.Now.Add(FutureTolerance)):

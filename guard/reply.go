@@ -25,10 +25,14 @@ type Reply struct {
 	Choice Choice   `json:"choice,omitempty" validate:"omitempty,oneof=yes no"`
 }
 
-// Consent judges the reply: a structured choice counts as it is, free text only when it is explicit.
+// Consent judges the reply: a structured choice counts as it is, free text only when it is explicit. A yes that was
+// chosen beside words that say no is unclear.
 func (r Reply) Consent() Consent {
 	switch r.Choice {
 	case ChoiceYes:
+		if Explicit(r.Text) == No {
+			return Unclear
+		}
 		return Yes
 	case ChoiceNo:
 		return No
