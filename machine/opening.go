@@ -123,6 +123,7 @@ func (a *attempt) bind(o output, j *judged, payload any, b []byte, next *Snapsho
 	for _, d := range j.drafts {
 		offer.Effects = append(offer.Effects, Draft{d.effect.Name, d.bytes})
 	}
+	a.stood = append(a.stood, j.scene.Used()...)
 	for _, e := range j.scene.Used() {
 		digest, err := canon.Digest(e.Value)
 		if err != nil {

@@ -36,6 +36,7 @@ type attempt struct {
 	facts    guard.Facts
 	merged   []guard.Merged
 	evidence []guard.Evidence
+	stood    []guard.Entry // what offers stand on
 }
 
 func (c *core) step(s Snapshot[any], in Input) (Snapshot[any], Outcome) {

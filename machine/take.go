@@ -30,6 +30,7 @@ func (a *attempt) take(j *judged) (Snapshot[any], Outcome) {
 	if kind, findings := a.returned(j, &out); findings != nil {
 		return a.refuse(kind, findings...)
 	}
+	a.keep(j)
 	next.Facts = a.facts.Without(a.c.passing(&next.Head))
 	if j.edge.apply != nil || next.Facts.Subjects() == nil {
 		next.Facts = next.Facts.Bound(a.c.bound(next.Task, next.Data))

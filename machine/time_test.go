@@ -190,7 +190,7 @@ func TestEvidenceLimits(t *testing.T) {
 	}
 	w.refuses(machine.CodeTooMany, Note.With(Text{"x"}), many(0, machine.MaxEvidence+1)...)
 	for i := 0; i < machine.MaxFacts; i += machine.MaxEvidence {
-		w.does(Note.With(Text{"x"}), many(i, machine.MaxEvidence)...)
+		w.s.Facts, _ = w.s.Facts.With(many(i, machine.MaxEvidence)...)
 	}
 	require.Equal(t, machine.MaxFacts, w.s.Facts.Len())
 	w.refuses(machine.CodeTooMany, Note.With(Text{"x"}), many(machine.MaxFacts, 1)...)
