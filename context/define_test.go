@@ -194,7 +194,9 @@ func payloadDecision[P any]() (*projection.Decision, error) {
 	b := machine.New[struct{}]("payloads", "start")
 	b.Final("end")
 	machine.On(b, e).From("start").To("end").By(guard.Model)
-	b.Accept(machine.LintOptional, machine.Everywhere, "the rules of payloads are what is tested")
+	for _, rule := range []string{machine.LintOptional, machine.LintLossy} {
+		b.Accept(rule, machine.Everywhere, "the rules of payloads are what is tested")
+	}
 	m, err := b.Build()
 	if err != nil {
 		return nil, errors.New("is no data: " + err.Error())

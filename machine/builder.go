@@ -35,6 +35,9 @@ type core struct {
 	decode     func([]byte) (any, error)
 	decodeNew  func([]byte) (any, error)
 	faults     []error
+	accepts    []*accepted       // rules that the author silenced
+	later      []func()          // what Build does first, when the edges have their names
+	factPlaces map[string]string // where each fact is first named
 	engine     *engine.Engine
 	driven     map[State]map[string][]*edge // edges that a changed fact drives
 	timed      map[*EventInfo]bool          // events of waits and timers
@@ -55,6 +58,7 @@ type timer struct {
 
 type invariant struct {
 	name  string
+	place string
 	check func(old, next Snapshot[any]) error
 }
 
@@ -75,7 +79,7 @@ func New[D any](name string, initial State) *Builder[D] {
 	return &Builder[D]{&core{
 		name: name, version: 1, initial: initial, place: place(1),
 		final: map[State]string{}, waits: map[State]*wait{}, timers: map[State][]timer{},
-		effects: map[string]*EffectInfo{}, facts: map[string]*guard.FactInfo{}, events: map[string]*EventInfo{},
+		effects: map[string]*EffectInfo{}, facts: map[string]*guard.FactInfo{}, factPlaces: map[string]string{}, events: map[string]*EventInfo{},
 		subjects: findSubjects(t), dataType: t, clone: cloner[D](t),
 		decode:    func(raw []byte) (any, error) { return guard.DecodeStored[D](raw) },
 		decodeNew: func(raw []byte) (any, error) { return guard.Decode[D](raw) },
@@ -119,12 +123,16 @@ func (b *Builder[D]) Facts(facts ...guard.AnyFact) {
 // Invariant must hold for every new snapshot, or the commit is refused. It judges the record: facts count whatever their
 // age. It never keeps evidence out of what has happened (law 15). It must be pure.
 func (b *Builder[D]) Invariant(name string, f func(Snapshot[D]) error) {
-	b.InvariantStep(name, func(_, next Snapshot[D]) error { return f(next) })
+	b.invariant(name, place(1), func(_, next Snapshot[D]) error { return f(next) })
 }
 
 // InvariantStep must hold between each version and the next. Before the first, old is the zero Snapshot.
 func (b *Builder[D]) InvariantStep(name string, f func(old, next Snapshot[D]) error) {
-	b.c.invariants = append(b.c.invariants, invariant{name, func(old, next Snapshot[any]) error {
+	b.invariant(name, place(1), f)
+}
+
+func (b *Builder[D]) invariant(name, at string, f func(old, next Snapshot[D]) error) {
+	b.c.invariants = append(b.c.invariants, invariant{name, at, func(old, next Snapshot[any]) error {
 		o, _ := As[D](old)
 		n, _ := As[D](next)
 		return f(o, n)
@@ -136,7 +144,7 @@ func (c *core) event(i *EventInfo, place string) {
 	switch {
 	case i == nil:
 		c.fault("zero_event", place, "the event is the zero Event", "declare it with NewEvent")
-	case c.events[i.Name] != nil && c.events[i.Name] != i && !i.internal:
+	case c.events[i.Name] != nil && c.events[i.Name] != i:
 		c.fault("event_twice", place, "two events are called "+i.Name, "declare one, and use it in both places")
 	default:
 		if !i.internal {
@@ -159,7 +167,7 @@ func (c *core) fact(i *guard.FactInfo, place string) {
 	case c.facts[i.Name] != nil:
 		c.fault("fact_twice", place, "two facts are called "+i.Name, "declare one, and use it in both places")
 	default:
-		c.facts[i.Name] = i
+		c.facts[i.Name], c.factPlaces[i.Name] = i, place
 		for _, text := range i.Faults() {
 			c.fault("fact", place, "fact "+i.Name+" "+text, "mend the declaration")
 		}

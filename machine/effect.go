@@ -93,10 +93,22 @@ func (e Effect[E, R]) Failed() Event[Settled] { return e.failed }
 // Receipt is the fact that proves it.
 func (e Effect[E, R]) Receipt() guard.Fact[R] { return e.receipt }
 
+// ConfirmedBy tells which key of the effect an entry of the history confirms.
+func (i *EffectInfo) ConfirmedBy(e Entry) (key string, ok bool) {
+	if e.Event != i.confirmed.Name {
+		return "", false
+	}
+	v, err := i.confirmed.decodeStored(e.Payload)
+	s, ok := v.(Settled)
+	return s.Key, ok && err == nil
+}
+
+const idleSuffix = "_idle"
+
 // Idle is a guard: no intent of this effect is without an outcome.
 func (e Effect[E, R]) Idle() guard.Guard {
 	name := e.info.Name
-	return guard.New(name+"_idle", func(s *guard.Scene) guard.Verdict {
+	return guard.New(name+idleSuffix, func(s *guard.Scene) guard.Verdict {
 		if s.Unsettled(name) > 0 {
 			return guard.Deny(CodeUnderWay, "an earlier "+name+" has no outcome yet")
 		}

@@ -170,7 +170,7 @@ func (a *attempt) draft(j *judged, s *Snapshot[any]) {
 func (a *attempt) admit(j *judged, s *Snapshot[any]) {
 	for i, d := range j.drafts {
 		if j.scene.Unsettled(d.effect.Name) > 0 {
-			j.deny(d.effect.Name+"_idle", CodeUnderWay, "an earlier "+d.effect.Name+" has no outcome yet")
+			j.deny(d.effect.Name+idleSuffix, CodeUnderWay, "an earlier "+d.effect.Name+" has no outcome yet")
 			return
 		}
 		for _, o := range j.drafts[:i] {

@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-var (
-	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
-	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
-)
+var ownForms = []reflect.Type{
+	reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.Unmarshaler](),
+	reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](),
+}
 
-// marshals tells whether a type writes itself, so that its fields say nothing about its JSON.
+// marshals tells whether a type writes or reads itself, so that its fields say nothing about its JSON.
 func marshals(t reflect.Type) bool {
-	p := reflect.PointerTo(t)
-	return p.Implements(jsonMarshaler) || p.Implements(textMarshaler)
+	return slices.ContainsFunc(ownForms, reflect.PointerTo(t).Implements)
 }
 
 // shape writes a type as its JSON has it, with the rules of its fields: two types of one shape accept and store the same.

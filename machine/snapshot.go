@@ -55,7 +55,7 @@ type Snapshot[D any] struct {
 
 // Emitted tells whether an intent of the effect was ever made by this task, whatever became of it.
 func (h Head) Emitted(e AnyEffect) bool {
-	return e.Info() != nil && h.operation(e.Info().Name) > 0
+	return e.Info() != nil && h.Operation(e.Info().Name) > 0
 }
 
 // Settled tells whether an intent of the effect was made and none is without an outcome.
@@ -92,7 +92,8 @@ func (h Head) Wake() time.Time {
 	return wake
 }
 
-func (h Head) operation(effect string) uint64 {
+// Operation is the number of the newest operation of an effect; 0 when it was never intended.
+func (h Head) Operation(effect string) uint64 {
 	for _, o := range h.Operations {
 		if o.Effect == effect {
 			return o.Number

@@ -54,11 +54,15 @@ func (t Task) First(now time.Time) (Snapshot[any], *Entry, error) {
 		return none, nil, fmt.Errorf("task %s, data: %w: %w", t.ID, ErrTask, err)
 	}
 	c := t.Definition.erased().c
+	data, err := c.decode(payload) // as it will be read again, and no longer the caller's
+	if err != nil {
+		return none, nil, fmt.Errorf("task %s, data: %w: %w", t.ID, ErrTask, err)
+	}
 	now = whole(now)
 	s := Snapshot[any]{Head: Head{
 		Task: t.ID, Machine: c.name, Definition: c.version, Digest: c.digest, Version: 1, State: c.initial, Owner: t.Owner,
-		Created: now, UpdatedAt: now, UpdatedBy: t.Owner, Facts: guard.Facts{}.Bound(c.bound(t.ID, t.data)),
-	}, Data: c.clone(t.data)}
+		Created: now, UpdatedAt: now, UpdatedBy: t.Owner, Facts: guard.Facts{}.Bound(c.bound(t.ID, data)),
+	}, Data: data}
 	c.enter(&s, now)
 	if broken := c.broken(none, s); len(broken) > 0 {
 		return none, nil, fmt.Errorf("task %s breaks an invariant: %s: %w", t.ID, broken[0], ErrTask)
