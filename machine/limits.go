@@ -17,7 +17,7 @@ const (
 	MaxShown      = 128       // bytes of the digest of a view
 	MaxRevision   = 256       // bytes of the revision of model and prompt
 	MaxReason     = 512       // bytes of the reason of a failed effect; longer ones are cut
-	MaxPrincipal  = 256       // bytes of a principal's id
+	MaxPrincipal  = 250       // bytes of a principal's id; stores find what waits for it under a longer name
 	MaxTaskID     = 128       // bytes of a task's id
 	MaxInvariants = 64        // invariants of a machine
 	MaxEdges      = 512       // edges of a machine

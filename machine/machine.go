@@ -21,10 +21,15 @@ type Definition interface {
 	erased() *Machine[any]
 }
 
-// Erase hides the data's type.
+// Erase hides the data's type; nil for the zero Machine.
 func Erase(d Definition) *Machine[any] { return d.erased() }
 
-func (m *Machine[D]) erased() *Machine[any] { return &Machine[any]{m.c} }
+func (m *Machine[D]) erased() *Machine[any] {
+	if m == nil || m.c == nil {
+		return nil
+	}
+	return &Machine[any]{m.c}
+}
 
 // Name of the machine; stored with each task.
 func (m *Machine[D]) Name() string { return m.c.name }

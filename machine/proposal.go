@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/pawlgo/pawl/guard"
@@ -90,8 +91,8 @@ func (p Proposal) faults(who guard.Principal) string {
 		switch {
 		case len(part.text) > part.most:
 			return fmt.Sprintf("a %s of %d bytes, at most %d", part.what, len(part.text), part.most)
-		case !utf8.ValidString(part.text):
-			return "the " + part.what + " is not UTF-8"
+		case !utf8.ValidString(part.text) || strings.IndexByte(part.text, 0) >= 0:
+			return "the " + part.what + " is not UTF-8 without zero bytes"
 		}
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -79,8 +80,8 @@ func (t Task) check() error {
 	if err := CheckTaskID(t.ID); err != nil {
 		return err
 	}
-	if t.Owner == "" || len(t.Owner) > MaxPrincipal || !utf8.ValidString(t.Owner) {
-		return fmt.Errorf("task %s needs an owner of 1 to %d bytes of UTF-8: %w", t.ID, MaxPrincipal, ErrTask)
+	if t.Owner == "" || len(t.Owner) > MaxPrincipal || !utf8.ValidString(t.Owner) || strings.IndexByte(t.Owner, 0) >= 0 {
+		return fmt.Errorf("task %s needs an owner of 1 to %d bytes of UTF-8 without zero bytes: %w", t.ID, MaxPrincipal, ErrTask)
 	}
 	return nil
 }
