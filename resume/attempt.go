@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -40,6 +41,7 @@ func attemptOf(p machine.Proposal, who guard.Principal, out machine.Outcome) Att
 // note keeps an attempt. That it could not be kept must not turn a refusal into an error: it goes to Config.Problem.
 func (c *Controller) note(ctx context.Context, l loaded, a Attempt) {
 	a.Version = l.snap.Version
+	a.Principal, a.View = cut(a.Principal, machine.MaxPrincipal), cut(a.View, machine.MaxShown)
 	body, err := json.Marshal(a)
 	if err != nil || len(body) > store.MaxBody {
 		a.Payload, a.Findings = nil, []machine.Finding{{Code: a.Findings[0].Code}}
@@ -55,6 +57,9 @@ func (c *Controller) note(ctx context.Context, l loaded, a Attempt) {
 		c.cfg.Problem(fmt.Errorf("task %s: keep a refused attempt: %w", l.snap.Task, err))
 	}
 }
+
+// cut keeps what fits of a text that nobody has judged yet: an attempt must not escape the record by its size.
+func cut(text string, most int) string { return strings.ToValidUTF8(text[:min(len(text), most)], "") }
 
 // Attempts are the newest refused attempts of the session's task, newest first. Errors are the store's.
 func (s *Session) Attempts(ctx context.Context) ([]Attempt, error) {

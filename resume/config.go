@@ -92,6 +92,7 @@ func Open(ctx context.Context, st store.Store, cfg Config) (*Controller, error) 
 		wake: make(chan struct{}, 1), taskRate: newBuckets(cfg.TaskRate), principalRate: newBuckets(cfg.PrincipalRate),
 	}
 	r := register{c: c, facts: map[string]*guard.FactInfo{}}
+	r.times()
 	r.machines()
 	r.observers()
 	r.effects()
@@ -119,6 +120,25 @@ func (r *register) fault(format string, args ...any) {
 	r.faults = append(r.faults, fmt.Errorf(format, args...))
 }
 
+func (r *register) times() {
+	for _, x := range []struct {
+		name string
+		d    time.Duration
+	}{{"ObserveWithin", r.c.cfg.ObserveWithin}, {"PerformWithin", r.c.cfg.PerformWithin}, {"Poll", r.c.cfg.Poll}} {
+		if x.d < 0 {
+			r.fault("%s is %s: give a time above zero, or 0 for the default", x.name, x.d)
+		}
+	}
+	if hold := r.c.hold(); hold > store.MaxHold {
+		r.fault("PerformWithin is %s, at most %s", r.c.cfg.PerformWithin, store.MaxHold*time.Microsecond/2)
+	}
+	if h := r.c.cfg.Holder; h != "" {
+		if err := store.CheckName("", "holder", h); err != nil {
+			r.fault("Holder: %w", err)
+		}
+	}
+}
+
 func (r *register) machines() {
 	if len(r.c.cfg.Machines) == 0 {
 		r.fault("no machine")
@@ -129,6 +149,10 @@ func (r *register) machines() {
 			continue
 		}
 		m := machine.Erase(d)
+		if m == nil {
+			r.fault("a machine is the zero Machine: make it with Build")
+			continue
+		}
 		if r.c.machines[m.Name()] != nil {
 			r.fault("machine %s is there twice", m.Name())
 			continue
@@ -136,8 +160,12 @@ func (r *register) machines() {
 		r.c.machines[m.Name()] = m
 		for _, f := range d.Describe().Facts {
 			info := m.FactNamed(f.Name)
-			if other := r.facts[f.Name]; other != nil && other.Source != info.Source {
+			switch other := r.facts[f.Name]; {
+			case other == nil:
+			case other.Source != info.Source:
 				r.fault("fact %s is claimed by %q and by %q", f.Name, other.Source, info.Source)
+			case other.About != info.About || other.Type != info.Type:
+				r.fault("fact %s is a %v about a kind %q in one machine, a %v about %q in another", f.Name, other.Type, other.About, info.Type, info.About)
 			}
 			r.facts[f.Name] = info
 		}
@@ -153,6 +181,8 @@ func (r *register) observers() {
 			r.fault("an observer asks for %s, which no machine declares", o.fact.Name)
 		case r.facts[o.fact.Name].Source != o.fact.Source:
 			r.fault("an observer asks %q for %s, whose authority is %q", o.fact.Source, o.fact.Name, r.facts[o.fact.Name].Source)
+		case r.facts[o.fact.Name].About != o.fact.About || r.facts[o.fact.Name].Type != o.fact.Type:
+			r.fault("an observer asks for a namesake of %s, of another type or about something else", o.fact.Name)
 		case r.c.observers[o.fact.Name].fact != nil:
 			r.fault("fact %s has two observers", o.fact.Name)
 		default:

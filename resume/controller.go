@@ -82,7 +82,7 @@ func (c *Controller) decode(r store.Record) (loaded, error) {
 // Start begins a task. [ErrExists] when there is one: it never resumes. Other errors wrap [ErrMachine], [ErrNoTask],
 // [machine.ErrTask], [guard.ErrForm], or are the store's.
 func (c *Controller) Start(ctx context.Context, t machine.Task, who guard.Principal) (*Session, error) {
-	if t.Definition == nil {
+	if t.Definition == nil || machine.Erase(t.Definition) == nil {
 		return nil, fmt.Errorf("start an empty task: %w", machine.ErrTask)
 	}
 	m := c.machines[t.Definition.Name()]
@@ -137,6 +137,8 @@ func (c *Controller) enter(ctx context.Context, task string, who guard.Principal
 	switch {
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrErased):
 		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
+	case err != nil && c.hides(ctx, task, who):
+		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
 	case err != nil:
 		return loaded{}, err
 	}
@@ -145,6 +147,13 @@ func (c *Controller) enter(ctx context.Context, task string, who guard.Principal
 		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
 	}
 	return l, nil
+}
+
+// hides tells whether a task that this controller cannot read is none of the principal's, as far as its record says.
+func (c *Controller) hides(ctx context.Context, task string, who guard.Principal) bool {
+	r, _, err := c.st.Load(ctx, task)
+	return err == nil && !c.cfg.May(who, machine.Head{Task: task, Machine: r.Meta.Machine, Version: r.Tip.Version,
+		State: machine.State(r.Meta.State), Owner: r.Meta.Owner})
 }
 
 // Found is a task as a search shows it.

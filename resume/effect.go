@@ -35,6 +35,9 @@ type job struct {
 // perform brings one claimed effect a step further. The claim is durable: from here on it may have been sent (law 8).
 func (c *Controller) perform(ctx context.Context, row store.Effect) error {
 	l, err := c.load(ctx, row.Task)
+	if errors.Is(err, ErrMachine) || errors.Is(err, machine.ErrStored) {
+		return errors.Join(err, c.giveBack(ctx, row))
+	}
 	if err != nil {
 		return err
 	}
@@ -50,6 +53,22 @@ func (c *Controller) perform(ctx context.Context, row store.Effect) error {
 		return j.reconcile(ctx)
 	}
 	return j.send(ctx)
+}
+
+// giveBack leaves an effect of a task that this controller cannot read to one that can: nothing was done with it.
+func (c *Controller) giveBack(ctx context.Context, row store.Effect) error {
+	if row.Status = row.Was; row.Was != store.Intent {
+		row.Status = store.Unknown
+	}
+	now, err := c.st.Now(ctx)
+	if err != nil {
+		return err
+	}
+	row.Holder, row.Hold, row.Ready = "", 0, now+backoff(1).Microseconds()
+	if _, err := c.st.Update(ctx, row); err != nil && !errors.Is(err, store.ErrFenced) {
+		return err
+	}
+	return nil
 }
 
 // send makes one attempt.

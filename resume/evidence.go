@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
 )
 
 // verify turns observations into evidence, or says which is none.
@@ -28,6 +29,16 @@ func (c *Controller) verify(l loaded, observations []guard.Observation, now time
 func (c *Controller) acceptance(l loaded, now time.Time) guard.Acceptance {
 	return guard.Acceptance{Fact: l.m.FactNamed, Trusts: func(a *guard.Authority) bool { return c.trusted[a] },
 		Now: now, BasedOn: l.snap.Version}
+}
+
+// notEvidence says why an observation is none, without its subject: that may be an id that no model is shown.
+func notEvidence(err error) machine.Finding {
+	f := machine.Finding{Code: machine.CodeNotEvidence, Text: "an observation is no evidence"}
+	if e, ok := errors.AsType[*guard.EvidenceError](err); ok {
+		f.Text = "an observation of " + e.Key.Fact + " is no evidence: " + e.Text
+		f.Details = map[string]any{"reason": e.Code}
+	}
+	return f
 }
 
 // inWords says why nothing came of a question, without what a source may have written into its error.

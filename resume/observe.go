@@ -46,7 +46,7 @@ func (s *Session) Observe(ctx context.Context, observations ...guard.Observation
 	}
 	evidence, err := s.c.verify(s.at, observations, now)
 	if err != nil {
-		return s.conclude(ctx, machine.Proposal{}, nil, s.refused(machine.Finding{Code: machine.CodeNotEvidence, Text: err.Error()}))
+		return s.conclude(ctx, machine.Proposal{}, nil, s.refused(notEvidence(err)))
 	}
 	if out, done, err := s.receipts(ctx, evidence, observations); done || err != nil {
 		return out, err

@@ -20,6 +20,9 @@ func (s *Session) Propose(ctx context.Context, p machine.Proposal, carried ...gu
 	if p.Base() == 0 {
 		p = p.BasedOn(s.Version())
 	}
+	if p.Event() == "" {
+		return s.malformed(ctx, machine.Finding{Code: machine.CodeNoEvent, Text: "the proposal is empty"}, carried)
+	}
 	if f := s.mayActAs(p.Actor()); f != nil {
 		return s.conclude(ctx, p, nil, s.refused(*f))
 	}
@@ -118,7 +121,7 @@ func (s *Session) propose(ctx context.Context, p machine.Proposal, settle []stor
 		return out, err
 	}
 	if r.evidence, err = s.c.verify(s.at, carried, r.received); err != nil {
-		return s.conclude(ctx, p, nil, s.refused(machine.Finding{Code: machine.CodeNotEvidence, Text: err.Error()}))
+		return s.conclude(ctx, p, nil, s.refused(notEvidence(err)))
 	}
 	r.evidence = append(r.evidence, s.held...)
 	r.given = len(r.evidence)

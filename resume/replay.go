@@ -19,6 +19,9 @@ func (s *Session) replayed(ctx context.Context, p machine.Proposal) (machine.Out
 	}
 	version := p.Base() + 1
 	if p.Key() != "" {
+		if store.CheckName(s.Task(), "key", oncePrefix+p.Key()) != nil {
+			return machine.Outcome{}, nil // refused as any other form that does not fit
+		}
 		var err error
 		if version, err = s.c.st.Once(ctx, s.Task(), oncePrefix+p.Key()); err != nil {
 			return machine.Outcome{}, fmt.Errorf("task %s, key %q: %w", s.Task(), p.Key(), err)

@@ -101,9 +101,12 @@ func (s *Session) postpone(ctx context.Context, refused machine.Outcome) error {
 	return err
 }
 
+// hold is how long a claim lasts: an attempt, and what comes after it.
+func (c *Controller) hold() store.Micros { return (2 * c.cfg.PerformWithin).Microseconds() }
+
 // performEffects claims what is ready and works on it side by side.
 func (c *Controller) performEffects(ctx context.Context) error {
-	hold := store.Micros((2 * c.cfg.PerformWithin).Microseconds())
+	hold := c.hold()
 	var errs []error
 	for {
 		claimed, err := c.st.Claim(ctx, store.Slots{}, MaxHandlers, c.cfg.Holder, hold)
