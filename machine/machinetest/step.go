@@ -123,36 +123,17 @@ type observed struct {
 	now  int64
 }
 
-// evidence makes NAME, NAME=stale, NAME=1h ago, NAME=asked or NAME=asked 1h ago; nothing of NAME=unknown.
+// evidence verifies what a spec observes; nil when it observes nothing.
 func (tb *table) evidence(s machine.Snapshot[any], spec string, now time.Time) (*guard.Evidence, error) {
-	name, status, _ := strings.Cut(spec, "=")
-	f := tb.factNamed(name)
-	if f == nil {
-		return nil, fmt.Errorf("no fact is called %q; there are %s", name, names(tb.facts, func(f *namedFact) string { return f.name }))
-	}
-	subject, err := subjectIn(s, f.subject)
-	if err != nil {
-		return nil, fmt.Errorf("fact %s: %w", name, err)
-	}
 	known := observed{spec, now.UnixMicro()}
 	if ev, ok := tb.seen[known]; ok {
 		return &ev, nil
 	}
-	if status == unknown {
-		if e, ok := s.Facts.Entry(guard.Key{Fact: f.info.Name, Subject: subject}); ok && !e.Disputed {
-			return nil, fmt.Errorf("%s is not unknown here: it was observed at %s", name, e.At.Format(time.DateTime))
-		}
-		return nil, nil
-	}
-	at, asked, err := f.observedAt(status, now)
-	if err != nil {
-		return nil, fmt.Errorf("fact %s: %w", name, err)
-	}
-	o, err := f.info.Observe(tb.hands[f.info.Source], f.raw, subject, "table", at)
-	if err != nil {
+	o, asked, err := tb.observation(s, spec, now)
+	if err != nil || o == nil {
 		return nil, err
 	}
-	ev, err := guard.Verify(o, guard.Acceptance{Fact: tb.m.FactNamed, Trusts: tb.trusts, Now: now, BasedOn: s.Version})
+	ev, err := guard.Verify(*o, guard.Acceptance{Fact: tb.m.FactNamed, Trusts: tb.trusts, Now: now, BasedOn: s.Version})
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +144,31 @@ func (tb *table) evidence(s machine.Snapshot[any], spec string, now time.Time) (
 		tb.seen[known] = ev
 	}
 	return &ev, nil
+}
+
+// observation makes NAME, NAME=stale, NAME=1h ago, NAME=asked or NAME=asked 1h ago; nothing of NAME=unknown.
+func (tb *table) observation(s machine.Snapshot[any], spec string, now time.Time) (o *guard.Observation, asked bool, err error) {
+	name, status, _ := strings.Cut(spec, "=")
+	f := tb.factNamed(name)
+	if f == nil {
+		return nil, false, fmt.Errorf("no fact is called %q; there are %s", name, names(tb.facts, func(f *namedFact) string { return f.name }))
+	}
+	subject, err := subjectIn(s, f.subject)
+	if err != nil {
+		return nil, false, fmt.Errorf("fact %s: %w", name, err)
+	}
+	if status == unknown {
+		if e, ok := s.Facts.Entry(guard.Key{Fact: f.info.Name, Subject: subject}); ok && !e.Disputed {
+			return nil, false, fmt.Errorf("%s is not unknown here: it was observed at %s", name, e.At.Format(time.DateTime))
+		}
+		return nil, false, nil
+	}
+	at, asked, err := f.observedAt(status, now)
+	if err != nil {
+		return nil, false, fmt.Errorf("fact %s: %w", name, err)
+	}
+	made, err := f.info.Observe(tb.hands[f.info.Source], f.raw, subject, "table", at)
+	return &made, asked, err
 }
 
 func (tb *table) trusts(a *guard.Authority) bool { return tb.hands[a.Name()] == a }

@@ -56,6 +56,8 @@ type namedPayload struct {
 type situation struct {
 	name string
 	at   machine.Snapshot[any]
+	task machine.Task
+	way  []Step
 }
 
 // start is a task that a situation starts, as its line is written.
@@ -196,20 +198,20 @@ func (tb *table) situation(s section) {
 	}
 	at := tb.begin(s.body[0])
 	for _, l := range s.body[1:] {
-		if at == nil {
+		if at == nil || !tb.legal(at, l, s.name) {
 			return
 		}
-		at = tb.legal(*at, l, s.name)
 	}
 	if at != nil {
-		tb.situations = append(tb.situations, &situation{s.name, *at})
+		at.name = s.name
+		tb.situations = append(tb.situations, at)
 	}
 }
 
-func (tb *table) begin(l line) *machine.Snapshot[any] {
+func (tb *table) begin(l line) *situation {
 	if from, ok := strings.CutPrefix(l.text, "from "); ok {
 		if s := tb.situationNamed(from); s != nil {
-			return &s.at
+			return &situation{at: s.at, task: s.task, way: slices.Clone(s.way)}
 		}
 		tb.miss(l.number, "%s", tb.unknownSituation(from))
 		return nil
@@ -232,25 +234,32 @@ func (tb *table) begin(l line) *machine.Snapshot[any] {
 	if !slices.ContainsFunc(tb.starts, func(o start) bool { return o.text == l.text }) {
 		tb.starts = append(tb.starts, start{l.text, s})
 	}
-	return &s
+	return &situation{at: s, task: task}
 }
 
-func (tb *table) legal(s machine.Snapshot[any], l line, name string) *machine.Snapshot[any] {
+// legal takes a step of a situation, and tells whether it was committed.
+func (tb *table) legal(s *situation, l line, name string) bool {
 	mv, err := parseStep(l.text)
 	if err != nil {
 		tb.miss(l.number, "%v", err)
-		return nil
+		return false
 	}
-	next, out, err := tb.step(s, mv)
+	next, out, err := tb.step(s.at, mv)
 	switch {
 	case err != nil:
 		tb.miss(l.number, "%v", err)
-		return nil
+		return false
 	case out.Kind != machine.Committed:
-		tb.miss(l.number, "situation %s is not reached: in %s this step is %s: %s", name, s.State, out.Kind, reasons(out))
-		return nil
+		tb.miss(l.number, "situation %s is not reached: in %s this step is %s: %s", name, s.at.State, out.Kind, reasons(out))
+		return false
 	}
-	return &next
+	step, err := tb.asStep(s.at, mv)
+	if err != nil {
+		tb.miss(l.number, "%v", err)
+		return false
+	}
+	s.at, s.way = next, append(s.way, step)
+	return true
 }
 
 func (tb *table) situationNamed(name string) *situation {
