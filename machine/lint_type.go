@@ -96,14 +96,14 @@ func hasWord(names, words []string) bool {
 	return false
 }
 
+// splitWords splits api_token, apiToken and APIToken into api and token.
 func splitWords(name string) []string {
 	var b strings.Builder
-	lower := false
-	for _, r := range name {
-		if unicode.IsUpper(r) && lower {
+	runes := []rune(name)
+	for i, r := range runes {
+		if unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
 			b.WriteByte(' ')
 		}
-		lower = unicode.IsLower(r) || unicode.IsDigit(r)
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			r = ' '
 		}
