@@ -132,7 +132,7 @@ func (m *Memory) Load(ctx context.Context, task string) (Record, []Effect, error
 		return Record{}, nil, err
 	}
 	row := t.rows[len(t.rows)-1]
-	rec, _, err := m.sealer.Open(task, row.version, bytes.Clone(row.value))
+	rec, _, err := m.sealer.Open(task, row.version, row.value)
 	if err != nil {
 		return Record{}, nil, err
 	}
@@ -261,7 +261,7 @@ func (m *Memory) History(ctx context.Context, task string, newest, oldest uint64
 		var page []Version
 		for ; i >= 0 && len(page) < historyPage; i-- {
 			row := t.rows[i]
-			rec, kind, err := m.sealer.Open(task, row.version, bytes.Clone(row.value))
+			rec, kind, err := m.sealer.Open(task, row.version, row.value)
 			if err != nil {
 				return page, err
 			}

@@ -125,105 +125,106 @@ func (s *Sealer) finish(buf []byte, start int) []byte {
 	return binary.BigEndian.AppendUint32(buf, crc32.Checksum(buf[start:], castagnoli))
 }
 
-// Open checks and decodes a sealed value. Byte slices of the record point into value. Of a base, only Task and Tip are set.
+// Open checks and decodes a sealed value. The record shares nothing with value. Of a base, only Task and Tip are set.
 // ErrCorrupt or ErrNewer, naming task and version.
 func (s *Sealer) Open(task string, version uint64, value []byte) (Record, Kind, error) {
 	rec := Record{Task: task, Tip: Tip{Version: version}}
-	corrupt := func(what string) (Record, Kind, error) {
-		return Record{}, 0, &CorruptError{Task: task, Version: version, What: what}
-	}
-	var scratch [MaxTask + 16]byte
-	key := AppendKey(scratch[:0], task, version)
 	if len(value) < 3+sumSize {
-		return corrupt("record is truncated")
+		return corrupt(task, version, "record is truncated")
 	}
-	body := value[:len(value)-sumSize]
-	sum := crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, body)
-	if sum != binary.BigEndian.Uint32(value[len(body):]) {
-		return corrupt("checksum does not match")
+	// One copy of key and value in a row: it is what is summed and hashed, and what the record keeps.
+	whole := make([]byte, 0, len(task)+11+len(value))
+	whole = AppendKey(whole, task, version)
+	key := len(whole)
+	whole = append(whole, value...)
+	end := len(whole) - sumSize
+	if crc32.Checksum(whole[:end], castagnoli) != binary.BigEndian.Uint32(whole[end:]) {
+		return corrupt(task, version, "checksum does not match")
 	}
-	if body[0] != RecordFormat {
-		return Record{}, 0, &NewerError{Task: task, Version: version, Format: int(body[0]), Known: RecordFormat}
+	if whole[key] != RecordFormat {
+		return Record{}, 0, &NewerError{Task: task, Version: version, Format: int(whole[key]), Known: RecordFormat}
 	}
-	body, fault := s.checkMAC(key, body)
+	whole, fault := s.checkMAC(whole[:end], key)
 	if fault != "" {
-		return corrupt(fault)
+		return corrupt(task, version, fault)
 	}
-	flags := body[1]
-	if flags&^flagsKnown != 0 {
-		return corrupt("unknown flags")
-	}
-	if flags&flagBase != 0 {
-		r := reader{b: body[2:]}
-		rec.Tip.Hash = r.hash()
-		if r.bad || len(r.b) != 0 {
-			return corrupt("base row is malformed")
+	flags := whole[key+1]
+	body := reader{b: whole[key+2:]}
+	switch {
+	case flags&^flagsKnown != 0:
+		return corrupt(task, version, "unknown flags")
+	case flags&flagBase != 0:
+		rec.Tip.Hash = body.hash()
+		if body.bad || len(body.b) != 0 {
+			return corrupt(task, version, "base row is malformed")
 		}
 		return rec, KindBase, nil
+	case !rec.decode(body):
+		return corrupt(task, version, "record is malformed")
 	}
-	if !rec.decode(body) {
-		return corrupt("record is malformed")
-	}
-	rec.Tip.Hash = hashOf(key, body)
+	rec.Meta.Final = flags&flagFinal != 0
+	rec.Tip.Hash = sha256.Sum256(whole)
 	if flags&flagErased != 0 {
 		return rec, KindErased, nil
 	}
 	return rec, KindRecord, nil
 }
 
-// checkMAC takes the MAC off what stands before the checksum and says what is wrong, if anything.
-func (s *Sealer) checkMAC(key, value []byte) (body []byte, fault string) {
-	body, how := value[:len(value)-1], value[len(value)-1]
+func corrupt(task string, version uint64, what string) (Record, Kind, error) {
+	return Record{}, 0, &CorruptError{Task: task, Version: version, What: what}
+}
+
+// checkMAC takes the MAC off key and value, less the checksum, and says what is wrong, if anything.
+func (s *Sealer) checkMAC(whole []byte, key int) (sealed []byte, fault string) {
+	whole, how := whole[:len(whole)-1], whole[len(whole)-1]
 	switch {
 	case how == plain && s.macs == nil:
-		return body, ""
+		return whole, ""
 	case how == plain:
 		return nil, "record has no MAC"
 	case how != maced:
 		return nil, "record is malformed"
-	case len(body) < 2+macSize:
+	case len(whole) < key+2+macSize:
 		return nil, "record is truncated"
 	}
-	body, want := body[:len(body)-macSize], body[len(body)-macSize:]
+	whole, want := whole[:len(whole)-macSize], whole[len(whole)-macSize:]
 	if s.macs == nil {
-		return body, ""
+		return whole, ""
 	}
 	mac := s.macs.Get().(hash.Hash)
 	defer s.macs.Put(mac)
 	mac.Reset()
-	mac.Write(key)
-	mac.Write(body)
+	mac.Write(whole)
 	var got [macSize]byte
 	if !hmac.Equal(mac.Sum(got[:0]), want) {
 		return nil, "MAC does not match"
 	}
-	return body, ""
+	return whole, ""
 }
 
-func (rec *Record) decode(body []byte) bool {
-	r := reader{b: body[2:]}
-	rec.Meta.Final = body[1]&flagFinal != 0
+// decode reads what follows the flags. Its byte slices stay part of what is read; its strings are cut from one copy.
+func (rec *Record) decode(r reader) bool {
 	rec.Prev = r.hash()
 	rec.Nonce = r.uint64()
 	rec.At = Micros(r.uint64())
 	rec.Meta.Since = Micros(r.uint64())
 	rec.Meta.Wake = Micros(r.uint64())
-	rec.Meta.Machine = r.string()
-	rec.Meta.State = r.string()
-	rec.Meta.Owner = r.string()
-	rec.Meta.WaitsFor = r.string()
+	names := r.b
+	for range 4 {
+		r.bytes()
+	}
+	if r.bad {
+		return false
+	}
+	text := string(names[:len(names)-len(r.b)])
+	for _, name := range [...]*string{&rec.Meta.Machine, &rec.Meta.State, &rec.Meta.Owner, &rec.Meta.WaitsFor} {
+		n, size := binary.Uvarint([]byte(text[:min(len(text), binary.MaxVarintLen64)]))
+		*name, text = text[size:size+int(n)], text[size+int(n):]
+	}
 	rec.Changes = r.bytes()
 	rec.Snapshot = r.bytes()
 	rec.Entry = r.bytes()
 	return !r.bad && len(r.b) == 0
-}
-
-func hashOf(key, value []byte) (h [32]byte) {
-	d := sha256.New()
-	d.Write(key)
-	d.Write(value)
-	d.Sum(h[:0])
-	return h
 }
 
 // String names the kind.

@@ -63,7 +63,7 @@ func (s *Store) newestAt(it *pebble.Iterator, task string, each func(store.Effec
 	return store.Record{Task: task}, 0, nil
 }
 
-// record opens a copy of the record the iterator stands on.
+// record opens the record the iterator stands on.
 func (s *Store) record(it *pebble.Iterator, task string) (store.Record, store.Kind, error) {
 	key := it.Key()
 	if len(key) < 8 {
@@ -77,7 +77,7 @@ func (s *Store) record(it *pebble.Iterator, task string) (store.Record, store.Ki
 		}
 		return store.Record{}, 0, readFault(key, err)
 	}
-	return s.sealer.Open(task, version, append([]byte(nil), value...))
+	return s.sealer.Open(task, version, value)
 }
 
 // Load implements store.Store.

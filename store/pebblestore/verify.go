@@ -187,7 +187,7 @@ func (v *verifier) record(c *chain, key, value []byte) error {
 		return v.problem(c.task, 0, "key %q is no record", key)
 	}
 	version := ^binary.BigEndian.Uint64(key[len(key)-8:])
-	rec, kind, err := v.s.sealer.Open(c.task, version, bytes.Clone(value))
+	rec, kind, err := v.s.sealer.Open(c.task, version, value)
 	if err != nil {
 		c.broken, c.newer = true, nil
 		return v.fault(c.task, err)
