@@ -70,6 +70,7 @@ type storedOffer struct {
 	Expires  int64   `json:"expires"`
 	Effects  []Draft `json:"effects,omitempty"`
 	Stands   []Stand `json:"stands,omitempty"`
+	Unclear  bool    `json:"unclear,omitempty"`
 }
 
 type storedIntent struct {
@@ -110,7 +111,7 @@ func (m *Machine[D]) Encode(dst []byte, s Snapshot[D]) ([]byte, error) {
 	}
 	for _, o := range s.Offers {
 		w.Offers = append(w.Offers, storedOffer{o.ID, o.Event, o.Payload, o.Digest, o.Question, o.To, o.Opened,
-			o.OpenedAt.UnixMicro(), o.Expires.UnixMicro(), o.Effects, o.Stands})
+			o.OpenedAt.UnixMicro(), o.Expires.UnixMicro(), o.Effects, o.Stands, o.Unclear})
 	}
 	for _, i := range s.Intents {
 		w.Intents = append(w.Intents, storedIntent{i.Effect, i.Key, i.Operation, i.Args, i.Status, i.Since, i.Settled, i.At.UnixMicro()})
@@ -280,7 +281,7 @@ func (c *core) readOffers(s *Snapshot[any], offers []readOffer) error {
 			return fmt.Errorf("offer %s: %w", o.ID, err)
 		}
 		s.Offers = append(s.Offers, OpenOffer{o.ID, o.Event, payload, o.Digest, o.Question, o.To, o.Opened, instant(o.OpenedAt),
-			instant(o.Expires), o.Effects, o.Stands})
+			instant(o.Expires), o.Effects, o.Stands, o.Unclear})
 	}
 	return nil
 }

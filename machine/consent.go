@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/internal/canon"
 )
@@ -29,12 +31,46 @@ func (a *attempt) consent(j *judged) guard.Verdict {
 	}
 	switch reply.Consent() {
 	case guard.Yes:
+		if reply.Choice == guard.ChoiceNone && a.elsewhere(offer) {
+			return guard.Ask(offer.Question)
+		}
 		j.offer = offer.ID
 		return guard.Allow()
 	case guard.No:
 		return guard.Deny(CodeDeclined, "the party said no")
 	}
 	return guard.Ask(offer.Question)
+}
+
+// elsewhere tells whether a yes in free text may be about something else: another offer is open to the party, or the first
+// thing that they said to this one was not explicit, so that their next word may answer another question (case B025).
+func (a *attempt) elsewhere(offer *OpenOffer) bool {
+	return offer.Unclear || slices.ContainsFunc(a.evidence, func(ev guard.Evidence) bool { return unclear(ev, offer.ID) }) ||
+		slices.ContainsFunc(a.s.Offers, func(o OpenOffer) bool {
+			return o.ID != offer.ID && o.To == offer.To && a.in.Now.Before(o.Expires)
+		})
+}
+
+// unclear tells whether evidence is a reply to the offer that neither agrees nor declines.
+func unclear(ev guard.Evidence, offer string) bool {
+	e := ev.Entry()
+	r, isReply := e.Value.(guard.Reply)
+	return isReply && e.Key.Subject == offer && r.Consent() == guard.Unclear
+}
+
+// hear marks the offers that were answered with something else than yes or no. What is not the party's own word does not
+// get here: see relevant.
+func (a *attempt) hear(next *Snapshot[any]) {
+	for i := range next.Offers {
+		said := func(ev guard.Evidence) bool {
+			e := ev.Entry()
+			return unclear(ev, next.Offers[i].ID) && a.c.relevant(&a.s, &e)
+		}
+		if !next.Offers[i].Unclear && slices.ContainsFunc(a.evidence, said) {
+			next.Offers = slices.Clone(next.Offers)
+			next.Offers[i].Unclear = true
+		}
+	}
 }
 
 // offered finds the open offer that the payload repeats word for word.

@@ -142,6 +142,7 @@ func (a *attempt) land(blocked []Finding) (Snapshot[any], Outcome) {
 	next := a.s
 	a.stamp(&next, string(guard.Observer))
 	voided := a.keepOffers(&next, a.s.Offers)
+	a.hear(&next)
 	next.Facts = a.facts.Without(a.c.passing(&next.Head))
 	out := Outcome{Kind: Committed, Task: next.Task, Version: next.Version, State: next.State, Before: a.s.Version}
 	out.entry = a.entry(next, nil, voided, out)

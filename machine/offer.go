@@ -27,6 +27,7 @@ type OpenOffer struct {
 	Expires  time.Time `json:"expires"`
 	Effects  []Draft   `json:"effects,omitempty"` // what it would cause, to the byte
 	Stands   []Stand   `json:"stands,omitempty"`  // the values that it stands on
+	Unclear  bool      `json:"unclear,omitempty"` // answered with something else: free text agrees to it no longer
 }
 
 // Draft is an effect that a proposal would cause.

@@ -48,7 +48,9 @@ func TestSeveralOffers(t *testing.T) {
 	reply := saw(w, Answer, w.s.Offers[1].ID, guard.Reply{By: "alice", Text: "yes"})
 	out := w.refuses(guard.CodeAsk, PayIt.With(Pay{"1", 1}), append(w.fine(), reply)...)
 	require.Equal(t, w.s.Offers[0].Question, out.Question, "a yes to the second is none to the first")
-	w.does(PayIt.With(Pay{"1", 2}), append(w.fine(), reply)...)
+	w.refuses(guard.CodeAsk, PayIt.With(Pay{"1", 2}), append(w.fine(), reply)...) // bare words are about none of several
+	button := saw(w, Answer, w.s.Offers[1].ID, guard.Reply{By: "alice", Choice: guard.ChoiceYes})
+	w.does(PayIt.With(Pay{"1", 2}), append(w.fine(), button)...)
 }
 
 // TestConsent has one row for each way not to agree (law 9; field cases B003 and B024).
