@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -54,6 +55,16 @@ func (s *Store) scan(space byte, from, now store.Micros) (*pebble.Iterator, erro
 
 // Claim implements store.Store.
 func (s *Store) Claim(ctx context.Context, slots store.Slots, limit int, holder string, hold store.Micros) ([]store.Effect, error) {
+	if s.o.Observe == nil {
+		return s.claimDue(ctx, slots, limit, holder, hold)
+	}
+	began := time.Now()
+	es, err := s.claimDue(ctx, slots, limit, holder, hold)
+	s.observe("claim", "", 0, began, err)
+	return es, err
+}
+
+func (s *Store) claimDue(ctx context.Context, slots store.Slots, limit int, holder string, hold store.Micros) ([]store.Effect, error) {
 	limit, err := store.CheckClaim(slots, limit, holder, hold)
 	if err != nil {
 		return nil, err
@@ -172,6 +183,16 @@ func (s *Store) landClaims(b *pebble.Batch, taken map[string]*entry, out []store
 
 // Update implements store.Store.
 func (s *Store) Update(ctx context.Context, u store.Effect) (uint64, error) {
+	if s.o.Observe == nil {
+		return s.update(ctx, u)
+	}
+	began := time.Now()
+	rev, err := s.update(ctx, u)
+	s.observe("update", u.Task, len(u.Body), began, err)
+	return rev, err
+}
+
+func (s *Store) update(ctx context.Context, u store.Effect) (uint64, error) {
 	if err := s.enter(ctx); err != nil {
 		return 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -12,6 +13,21 @@ import (
 
 // Commit implements store.Store.
 func (s *Store) Commit(ctx context.Context, c *store.Commit) (store.Tip, error) {
+	if s.o.Observe == nil {
+		return s.commit(ctx, c)
+	}
+	began := time.Now()
+	tip, err := s.commit(ctx, c)
+	s.observe("commit", c.Task, len(c.Snapshot)+len(c.Entry), began, err)
+	return tip, err
+}
+
+// observe tells the observer, which there is.
+func (s *Store) observe(call, task string, bytes int, began time.Time, err error) {
+	s.o.Observe(Observation{Call: call, Task: task, Bytes: bytes, Took: time.Since(began), Err: err})
+}
+
+func (s *Store) commit(ctx context.Context, c *store.Commit) (store.Tip, error) {
 	if err := c.Check(); err != nil {
 		return store.Tip{}, err
 	}

@@ -31,7 +31,20 @@ type Options struct {
 	// ReadFault, if set, hears of damaged files that Pebble finds in the background. It must not block.
 	ReadFault func(error)
 
+	// Observe, if set, hears of every commit, load, claim and update after it ended. It is called by many goroutines at
+	// once and must not block. Nothing is measured if it is nil.
+	Observe func(Observation)
+
 	memTable uint64 // size of a memtable; tests of many small stores need less than the default
+}
+
+// Observation is one call that ended.
+type Observation struct {
+	Call  string        // "commit", "load", "claim" or "update"
+	Task  string        // empty for a claim
+	Bytes int           // of snapshot and entry that were written or read
+	Took  time.Duration // with all waiting
+	Err   error
 }
 
 const (

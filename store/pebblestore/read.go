@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -82,6 +83,16 @@ func (s *Store) record(it *pebble.Iterator, task string) (store.Record, store.Ki
 
 // Load implements store.Store.
 func (s *Store) Load(ctx context.Context, task string) (store.Record, []store.Effect, error) {
+	if s.o.Observe == nil {
+		return s.load(ctx, task)
+	}
+	began := time.Now()
+	rec, es, err := s.load(ctx, task)
+	s.observe("load", task, len(rec.Snapshot)+len(rec.Entry), began, err)
+	return rec, es, err
+}
+
+func (s *Store) load(ctx context.Context, task string) (store.Record, []store.Effect, error) {
 	if err := store.CheckTask(task); err != nil {
 		return store.Record{}, nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
@@ -245,4 +246,33 @@ func inTables(t *testing.T, fs vfs.FS, text string) bool {
 		}
 	}
 	return false
+}
+
+// TestObserve checks that the observer hears of each call, with what it moved and how it ended.
+func TestObserve(t *testing.T) {
+	c := &clock{}
+	c.at.Store(epoch)
+	o := small(vfs.NewMem(), c.now)
+	var heard []string
+	o.Observe = func(x Observation) {
+		heard = append(heard, fmt.Sprint(x.Call, " ", x.Task, " ", x.Bytes, " ", x.Err != nil))
+		require.GreaterOrEqual(t, x.Took, time.Duration(0))
+	}
+	s, err := Open("db", o)
+	require.NoError(t, err)
+	defer s.Close()
+	k := step("a", 0, store.Tip{})
+	k.Emit = []store.Effect{{ID: "pay"}}
+	_, err = s.Commit(ctx, k)
+	require.NoError(t, err)
+	_, err = s.Commit(ctx, k)
+	require.Error(t, err)
+	_, _, err = s.Load(ctx, "a")
+	require.NoError(t, err)
+	es, err := s.Claim(ctx, store.Slots{}, 0, "w", 1)
+	require.NoError(t, err)
+	es[0].Status, es[0].Body = store.Unknown, []byte("1234")
+	_, err = s.Update(ctx, es[0])
+	require.NoError(t, err)
+	require.Equal(t, []string{"commit a 2000 false", "commit a 2000 true", "load a 2000 false", "claim  0 false", "update a 4 false"}, heard)
 }
