@@ -101,11 +101,15 @@ type Evidence struct {
 	info   *FactInfo
 	entry  Entry
 	raw    []byte
+	id     string
 	pulled bool
 }
 
 // Raw is the value as canonical JSON. The caller must not change it.
 func (e Evidence) Raw() []byte { return e.raw }
+
+// ID is the source's own id of the observation, "" when it gave none.
+func (e Evidence) ID() string { return e.id }
 
 // Entry is the verified value.
 func (e Evidence) Entry() Entry { return e.entry }
@@ -153,7 +157,7 @@ func Verify(o Observation, a Acceptance) (Evidence, error) {
 		e.At = a.Now
 	}
 	e.At, e.Seen, e.BasedOn = micros(e.At), micros(a.Now), a.BasedOn
-	return Evidence{info: info, entry: e, raw: raw}, nil
+	return Evidence{info: info, entry: e, raw: raw, id: o.id}, nil
 }
 
 // faults is why the observation cannot be evidence of the declared fact, whatever its value.

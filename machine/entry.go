@@ -3,6 +3,7 @@ package machine
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -38,6 +39,7 @@ type Entry struct {
 	Returned    json.RawMessage `json:"returned,omitempty" canon:"verbatim"`
 
 	window Window
+	seen   []string
 }
 
 // Exhibit is evidence that came in with a commit.
@@ -68,6 +70,28 @@ type Window struct {
 // Window is when the commit is still good; not stored.
 func (e *Entry) Window() Window { return e.window }
 
+// Seen names the observations of the commit that their sources gave ids, each once: one that comes in twice counts once.
+// Not stored with the entry.
+func (e *Entry) Seen() []string { return e.seen }
+
+// SeenName is the name under which a source's own id of an observation is used up; "" when it has none, and for receipts,
+// which count once by their effect's key, and may have to come twice to settle it.
+func SeenName(ev guard.Evidence) string {
+	if ev.ID() == "" || ev.Fact().About == EffectKind {
+		return ""
+	}
+	return "seen/" + canon.DigestBytes([]byte(ev.Entry().Source+"\x00"+ev.ID()))
+}
+
+func (a *attempt) seen() (names []string) {
+	for _, ev := range a.evidence {
+		if n := SeenName(ev); n != "" && !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
 // EntryStart is the event of the first entry of a task.
 const EntryStart = "start"
 
@@ -76,7 +100,7 @@ func (a *attempt) entry(next Snapshot[any], j *judged, voided []Voided, out Outc
 		Version: next.Version, BasedOn: a.s.Version, At: a.in.Now.UnixMicro(), Event: out.Event, Edge: out.Edge,
 		From: a.s.State, To: next.State, Actor: guard.Observer, Principal: a.in.Principal.ID,
 		Machine: next.Machine, Definition: next.Definition, Digest: next.Digest,
-		Evidence: a.exhibits(), Voided: voided, Returned: out.Returned,
+		Evidence: a.exhibits(), Voided: voided, Returned: out.Returned, seen: a.seen(),
 	}
 	if j == nil {
 		return e

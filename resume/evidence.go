@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
 )
 
-// verify turns observations into evidence, or says which is none.
-func (c *Controller) verify(l loaded, observations []guard.Observation, now time.Time) ([]guard.Evidence, error) {
+// verify turns observations into evidence, or says which is none. What came in before, by its source's own id, is let go.
+func (c *Controller) verify(ctx context.Context, l loaded, observations []guard.Observation, now time.Time) ([]guard.Evidence, error) {
 	if len(observations) == 0 {
 		return nil, nil
 	}
@@ -20,6 +21,23 @@ func (c *Controller) verify(l loaded, observations []guard.Observation, now time
 		e, err := guard.Verify(o, accept)
 		if err != nil {
 			return nil, err
+		}
+		out = append(out, e)
+	}
+	return c.unseen(ctx, l, out)
+}
+
+// unseen is the evidence without what the task has committed before.
+func (c *Controller) unseen(ctx context.Context, l loaded, evidence []guard.Evidence) ([]guard.Evidence, error) {
+	out := make([]guard.Evidence, 0, len(evidence))
+	for _, e := range evidence {
+		if name := machine.SeenName(e); name != "" {
+			switch version, err := c.st.Once(ctx, l.snap.Task, name); {
+			case err != nil:
+				return nil, fmt.Errorf("task %s, observation %q: %w", l.snap.Task, e.ID(), err)
+			case version > 0:
+				continue
+			}
 		}
 		out = append(out, e)
 	}

@@ -42,10 +42,15 @@ func (s *Session) Observe(ctx context.Context, observations ...guard.Observation
 		return machine.Outcome{}, err
 	}
 	if len(observations) == 0 {
-		return machine.Outcome{Kind: machine.Unchanged, Task: s.Task(), Version: s.Version(), State: s.State()}, nil
+		return s.unchanged(), nil
 	}
-	evidence, err := s.c.verify(s.at, observations, now)
-	if err != nil {
+	evidence, err := s.c.verify(ctx, s.at, observations, now)
+	switch {
+	case err != nil && !errors.Is(err, guard.ErrEvidence):
+		return machine.Outcome{}, err
+	case err == nil && len(evidence) == 0:
+		return s.unchanged(), nil
+	case err != nil:
 		return s.conclude(ctx, machine.Proposal{}, nil, s.refused(notEvidence(err)))
 	}
 	if out, done, err := s.receipts(ctx, evidence, observations); done || err != nil {
@@ -56,6 +61,10 @@ func (s *Session) Observe(ctx context.Context, observations ...guard.Observation
 		s.c.note(ctx, s.at, attemptOf(machine.Proposal{}, s.who, out))
 	}
 	return out, err
+}
+
+func (s *Session) unchanged() machine.Outcome {
+	return machine.Outcome{Kind: machine.Unchanged, Task: s.Task(), Version: s.Version(), State: s.State()}
 }
 
 // receipts settles the unsettled effect that an observation is the receipt of.
@@ -127,11 +136,17 @@ func (s *Session) observe(ctx context.Context, evidence []guard.Evidence) (machi
 			s.at = l
 			return out, nil
 		}
-		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrLapsed) {
+		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrLapsed) && !errors.Is(err, store.ErrTaken) {
 			return machine.Outcome{}, err
 		}
 		if err := s.reload(ctx); err != nil {
 			return machine.Outcome{}, err
+		}
+		if evidence, err = s.c.unseen(ctx, s.at, evidence); err != nil {
+			return machine.Outcome{}, err
+		}
+		if len(evidence) == 0 {
+			return s.unchanged(), nil
 		}
 	}
 	out := s.refused(machine.Finding{Code: machine.CodeStaleVersion, Text: "other commits kept coming first"})

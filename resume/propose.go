@@ -70,7 +70,7 @@ func (s *Session) malformed(ctx context.Context, f machine.Finding, carried []gu
 	if err != nil {
 		return machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
 	}
-	evidence, err := s.c.verify(s.at, carried, now)
+	evidence, err := s.c.verify(ctx, s.at, carried, now)
 	if err != nil {
 		evidence = nil
 	}
@@ -120,7 +120,10 @@ func (s *Session) propose(ctx context.Context, p machine.Proposal, settle []stor
 	if out, err := s.replayed(ctx, p); err != nil || out.Kind != "" {
 		return out, err
 	}
-	if r.evidence, err = s.c.verify(s.at, carried, r.received); err != nil {
+	switch r.evidence, err = s.c.verify(ctx, s.at, carried, r.received); {
+	case err != nil && !errors.Is(err, guard.ErrEvidence):
+		return machine.Outcome{}, err
+	case err != nil:
 		return s.conclude(ctx, p, nil, s.refused(notEvidence(err)))
 	}
 	r.evidence = append(r.evidence, s.held...)
@@ -203,6 +206,11 @@ func (s *Session) lost(ctx context.Context, r *request, base uint64) (done machi
 	if done, err = s.replayed(ctx, r.p); err != nil || done.Kind != "" {
 		return done, false, err
 	}
+	before := len(r.evidence)
+	if r.evidence, err = s.c.unseen(ctx, s.at, r.evidence); err != nil {
+		return machine.Outcome{}, false, err
+	}
+	r.given -= before - len(r.evidence) // what was pulled has no id of its own
 	if r.p.Narrows() && s.Version() > base {
 		return machine.Outcome{}, true, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/pawlgo/pawl/machine"
@@ -40,8 +41,8 @@ func (c *Controller) write(ctx context.Context, base loaded, next machine.Snapsh
 	if w := entry.Window(); !w.Until.IsZero() {
 		commit.Until = w.Until.UnixMicro()
 	}
-	if entry.Key != "" {
-		commit.Once = []string{oncePrefix + entry.Key}
+	if commit.Once = entry.Seen(); entry.Key != "" {
+		commit.Once = append(slices.Clone(commit.Once), oncePrefix+entry.Key)
 	}
 	tip, err := c.st.Commit(ctx, commit)
 	if err != nil {
