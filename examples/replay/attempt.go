@@ -29,8 +29,8 @@ func (g *gate) run(ctx context.Context, rec Run, r *Report) error {
 			var out machine.Outcome
 			out, err = c.list(ctx, listings[i])
 			open = out.Offers
-		case e.Type == Customer && len(open) > 0:
-			err = c.hear(ctx, open, guard.Reply{Text: e.Text})
+		case e.Type == Customer:
+			err = c.said(ctx, e, open)
 			open = nil
 		case e.Type == ToolCall:
 			err = g.recordedCall(ctx, c, rec, i, bindings[i], r)
@@ -71,40 +71,64 @@ func (g *gate) recordedCall(ctx context.Context, c *conversation, rec Run, i int
 	return nil
 }
 
-// attempt is one write of a recorded conversation: first as it came; then, if it was only the customer's yes that was missing, with
-// that supplied, so that the facts are judged in any case and the world goes on as it was recorded.
+// said is a message of the customer: an answer to what was listed just before, or the word who they are.
+func (c *conversation) said(ctx context.Context, e Event, open []machine.OpenOffer) error {
+	if c.unidentified() && c.g.domain.Said != nil {
+		if said := c.g.domain.Said(c.g.channel, c.task, e); len(said) > 0 {
+			_, err := c.s.Observe(ctx, said...)
+			return err
+		}
+	}
+	return c.hear(ctx, open, guard.Reply{Text: e.Text})
+}
+
+// attempt is one write of a recorded conversation: first as it came; then, where it was only the customer's word that was missing,
+// with that supplied, so that the facts are judged in any case and the world goes on as it was recorded.
 func (g *gate) attempt(ctx context.Context, c *conversation, rec Run, i int, b binding, r *Report) error {
 	e := rec.Events[i]
 	out, err := c.write(ctx, e.Call)
 	if err != nil {
 		return err
 	}
-	a := attempt{run: rec, event: i, out: out, consent: consentOf(rec.Events, b, out.Kind == machine.Committed)}
-	if a.refused = !admitted(out); a.refused {
-		a.offered = c.offered(ctx, e.Call)
+	a := attempt{run: rec, event: i, out: out, unidentified: c.unidentified(), consent: consentOf(rec.Events, b, out.Kind == machine.Committed)}
+	a.offered = out.Kind != machine.Committed && c.offered(ctx, e.Call)
+	if a.out, err = g.supplied(ctx, c, rec.User, e.Call, out); err != nil {
+		return err
 	}
-	if out.Kind != machine.Committed && !a.refused {
-		if a.out, err = c.agree(ctx, e.Call); err == nil && a.out.Kind == machine.Committed {
-			a.out, err = c.write(ctx, e.Call)
-		}
-		if err != nil {
-			return err
-		}
-		a.refused = a.out.Kind != machine.Committed
-	}
-	r.attempt(g.domain, a)
+	a.refused = a.out.Kind != machine.Committed
+	r.attempt(g, a)
 	if a.refused && e.OK {
-		return c.world.Force(e.Call)
+		if err := c.world.Force(e.Call); err != nil {
+			r.lost(fmt.Sprintf("%s event %d: %v", rec.ID, i, err))
+		}
 	}
 	return nil
 }
 
+// supplied proposes a write once more with what the customer had to say for it, unless its facts refuse it anyway.
+func (g *gate) supplied(ctx context.Context, c *conversation, user string, call Call, out machine.Outcome) (machine.Outcome, error) {
+	var err error
+	if c.unidentified() {
+		if err = c.signIn(ctx, user); err == nil {
+			out, err = c.write(ctx, call)
+		}
+	}
+	if err != nil || out.Kind == machine.Committed || !g.admitted(out) {
+		return out, err
+	}
+	if out, err = c.agree(ctx, call); err != nil || out.Kind != machine.Committed {
+		return out, err
+	}
+	return c.write(ctx, call)
+}
+
 // attempt is what became of a recorded write.
 type attempt struct {
-	run     Run
-	event   int
-	out     machine.Outcome
-	refused bool // by facts or policy, whatever the customer said
-	offered bool // and all the same it was among the tools that a model would have seen
-	consent consent
+	run          Run
+	event        int
+	out          machine.Outcome // with the customer's word supplied
+	refused      bool            // all the same: by facts, or because nothing follows a transfer
+	unidentified bool            // it was not known who the customer is
+	offered      bool            // not admitted as it came, and yet among the tools that a model would have seen
+	consent      consent
 }

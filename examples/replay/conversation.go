@@ -34,15 +34,36 @@ func (g *gate) begin(ctx context.Context, id, bench string) (*conversation, erro
 
 func (c *conversation) end() { c.g.site.End(c.task) }
 
+// signIn identifies the customer.
+func (c *conversation) signIn(ctx context.Context, user string) error {
+	call, said, err := c.g.site.SignIn(c.g.channel, c.task, user)
+	if err != nil {
+		return err
+	}
+	var out machine.Outcome
+	if call.Tool == "" {
+		out, err = c.s.Observe(ctx, said...)
+	} else {
+		out, err = c.propose(ctx, call)
+	}
+	if err == nil {
+		err = out.Err()
+	}
+	return err
+}
+
+// unidentified tells whether it is not known yet who the customer is.
+func (c *conversation) unidentified() bool { return c.s.State() == c.g.domain.Unidentified }
+
 // propose puts a call of a tool to the machine.
-func (c *conversation) propose(ctx context.Context, call Call) (machine.Outcome, error) {
-	out, err := c.s.ProposeRaw(ctx, call.Tool, call.Args)
+func (c *conversation) propose(ctx context.Context, call Call, carried ...guard.Observation) (machine.Outcome, error) {
+	out, err := c.s.ProposeRaw(ctx, call.Tool, call.Args, carried...)
 	c.trace.outcome(call, out)
 	return out, err
 }
 
 // list puts writes to the customer: all of them, or none when one of them would be refused.
-func (c *conversation) list(ctx context.Context, calls []Call) (machine.Outcome, error) {
+func (c *conversation) list(ctx context.Context, calls []Call, carried ...guard.Observation) (machine.Outcome, error) {
 	byTool := map[string][]json.RawMessage{}
 	for _, tool := range c.g.domain.Writes {
 		byTool[tool] = []json.RawMessage{}
@@ -54,7 +75,7 @@ func (c *conversation) list(ctx context.Context, calls []Call) (machine.Outcome,
 	if err != nil {
 		return machine.Outcome{}, err
 	}
-	return c.propose(ctx, Call{c.g.domain.Listing, args})
+	return c.propose(ctx, Call{c.g.domain.Listing, args}, carried...)
 }
 
 // hear observes what the customer says to offers, on the customer's own channel. Offers that are no longer open were answered
@@ -102,7 +123,11 @@ func (c *conversation) write(ctx context.Context, call Call) (machine.Outcome, e
 
 // agree lists one write and has the customer say yes to it: what is missing for a write whose facts are all right.
 func (c *conversation) agree(ctx context.Context, call Call) (machine.Outcome, error) {
-	out, err := c.list(ctx, []Call{call})
+	var vouched []guard.Observation
+	if c.g.domain.Vouch != nil {
+		vouched = c.g.domain.Vouch(c.g.channel, call)
+	}
+	out, err := c.list(ctx, []Call{call}, vouched...)
 	if err != nil || out.Kind != machine.Committed {
 		return out, err
 	}
@@ -119,9 +144,14 @@ func (c *conversation) offered(ctx context.Context, call Call) bool {
 	return err == nil
 }
 
-// admitted tells whether everything but the customer's consent allows a write.
-func admitted(out machine.Outcome) bool {
-	return out.Kind == machine.Committed || len(out.Findings) > 0 && !slices.ContainsFunc(out.Findings, func(f machine.Finding) bool { return f.Guard != "confirm" })
+// admitted tells whether everything but what the customer has to say allows a write.
+func (g *gate) admitted(out machine.Outcome) bool {
+	return out.Kind == machine.Committed || len(out.Findings) > 0 && !slices.ContainsFunc(out.Findings, func(f machine.Finding) bool { return !g.customers(f) })
+}
+
+// customers tells whether a finding only waits for the customer's word.
+func (g *gate) customers(f machine.Finding) bool {
+	return f.Guard == "confirm" || len(f.Missing) > 0 && !slices.ContainsFunc(f.Missing, func(k guard.Key) bool { return !g.spoken[k.Fact] })
 }
 
 // compact is a value on one line.

@@ -15,17 +15,26 @@ import (
 
 // Domain is a machine, and what a replay must know of its tools.
 type Domain struct {
-	Name     string                              // what the names of the data files begin with
-	Machine  machine.Definition                  // the events are named like the tools
-	Decision *projection.Decision                // shows the tools that are legal now
-	Reply    guard.Fact[guard.Reply]             // what the customer says to an offer
-	Listing  string                              // the event that lists writes: an object of lists of arguments, by tool
-	SignIns  []string                            // the tools that say who the customer is
-	Writes   []string                            // the tools that change something
-	Transfer string                              // the tool that ends the conversation
-	Subjects func(Call) []string                 // ids that a message names when it lists the write
-	Policy   func(machine.Finding) (rule string) // the rule of a refusal that no recorded tool knows; "" for a rule of the tools
-	Load     func(fs.FS) (Site, error)           // reads the databases
+	Name         string                  // what the names of the data files begin with
+	Machine      machine.Definition      // the events are named like the tools
+	Decision     *projection.Decision    // shows the tools that are legal now
+	Unidentified machine.State           // where it is not known yet who the customer is
+	Reply        guard.Fact[guard.Reply] // what the customer says to an offer
+	Listing      string                  // the event that lists writes: an object of lists of arguments, by tool
+	SignIns      []string                // the tools that say who the customer is
+	Writes       []string                // the tools that change something
+	Transfer     string                  // the tool that ends the conversation
+
+	// Said is what a message of the customer says beside answering offers, as long as it is not known who they are. Nil: nothing.
+	Said func(channel *guard.Authority, task string, e Event) []guard.Observation
+	// Vouch is what the customer has to have said for a write besides yes, so that its facts can be judged. Nil: nothing.
+	Vouch func(channel *guard.Authority, c Call) []guard.Observation
+	// Subjects are the ids that a message names when it lists the write.
+	Subjects func(Call) []string
+	// Policy is the rule behind a refusal that no recorded tool knows; "" for a rule of the tools.
+	Policy func(machine.Finding) (rule string)
+	// Load reads the databases.
+	Load func(fs.FS) (Site, error)
 }
 
 // Site is the world outside of the machine. Safe for concurrent use.
@@ -34,8 +43,8 @@ type Site interface {
 	Begin(task, bench string, who guard.Principal) (machine.Task, World)
 	// End forgets the world of a conversation.
 	End(task string)
-	// SignIn is the call that identifies a customer.
-	SignIn(user string) (Call, error)
+	// SignIn identifies a customer: by a call of a tool, or by what the customer says when there is no such tool.
+	SignIn(channel *guard.Authority, task, user string) (Call, []guard.Observation, error)
 	Observers() []resume.Observer
 	Handlers() []resume.Handler
 	// Trust are the handles of receipts.

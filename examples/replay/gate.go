@@ -19,8 +19,9 @@ type gate struct {
 	st      *pebblestore.Store
 	ctl     *resume.Controller
 	channel *guard.Authority
-	explain string    // the id of the one conversation that is told in full
-	out     io.Writer // where to
+	spoken  map[string]bool // facts that the customer's channel speaks for
+	explain string          // the id of the one conversation that is told in full
+	out     io.Writer       // where to
 }
 
 // open reads the databases and opens a controller on a Pebble store in dir.
@@ -29,7 +30,10 @@ func open(ctx context.Context, d *Domain, data fs.FS, dir string, problem func(e
 	if err != nil {
 		return nil, err
 	}
-	g := &gate{domain: d, site: site, channel: guard.NewAuthority(d.Reply.Info().Source)}
+	g := &gate{domain: d, site: site, channel: guard.NewAuthority(d.Reply.Info().Source), spoken: map[string]bool{}}
+	for _, f := range d.Machine.Describe().Facts {
+		g.spoken[f.Name] = f.Authority == g.channel.Name()
+	}
 	if g.st, err = pebblestore.Open(dir, pebblestore.Options{}); err != nil {
 		return nil, err
 	}

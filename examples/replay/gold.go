@@ -18,12 +18,8 @@ func (g *gate) gold(ctx context.Context, t Gold, r *Report) error {
 		return err
 	}
 	defer c.end()
-	call, err := g.site.SignIn(t.User)
-	if err != nil {
-		return err
-	}
-	if out, err := c.propose(ctx, call); err != nil || out.Kind != machine.Committed {
-		return fmt.Errorf("%s: sign in: %w", id, err)
+	if err := c.signIn(ctx, t.User); err != nil {
+		return fmt.Errorf("%s: sign in %s: %w", id, t.User, err)
 	}
 	flagged, agreed := false, true
 	for _, a := range t.Actions {
@@ -62,7 +58,8 @@ func (g *gate) goldAction(ctx context.Context, c *conversation, a Action, r *Rep
 	if err != nil {
 		return false, err
 	}
-	ok := (out.Kind == machine.Committed) == a.OK
+	expected := a.OK && len(a.Flags) == 0 // a gold write that breaks the policy is to be refused
+	ok := (out.Kind == machine.Committed) == expected
 	r.goldWrite(ok)
 	if out.Kind != machine.Committed && a.OK {
 		return ok, c.world.Force(a.Call)

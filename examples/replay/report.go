@@ -59,6 +59,7 @@ type Refusals struct {
 type details struct {
 	policy     map[string]int             // refusals that only the policy asks for, by rule
 	differ     []string                   // every other difference, by conversation
+	lost       []string                   // recorded writes that could not be followed
 	goldDiffer []string                   // gold tasks that came out otherwise
 	varDiffer  []string                   // made writes that came out otherwise
 	illegal    int                        // refused writes
@@ -135,27 +136,28 @@ func (r *Report) variationWrite(v Variation, e Event, out machine.Outcome, offer
 
 func (r *Report) variationDone() { defer r.lock()(); r.conversations++ }
 
+func (r *Report) lost(why string) { defer r.lock()(); r.details.lost = append(r.details.lost, why) }
+
 func (r *Report) runDone() { defer r.lock()(); r.conversations++ }
 
-func (r *Report) attempt(d *Domain, a attempt) {
+func (r *Report) attempt(g *gate, a attempt) {
 	defer r.lock()()
 	if r.Attempts == nil {
 		r.Attempts, r.Wrong, r.Right, r.Unbound = &Attempts{}, &Refusals{}, &Refusals{}, new(int)
 	}
 	e := a.run.Events[a.event]
 	r.Attempts.Total++
-	rule := ""
-	if a.refused {
-		rule = d.policyRule(a.out)
+	rule := g.ruleOf(a)
+	if a.refused || a.unidentified {
 		r.details.illegal++
 		if a.offered {
 			r.details.offered++
 		}
 	}
 	switch {
-	case a.refused != e.OK:
+	case a.refused != e.OK && rule == "", a.refused && !e.OK:
 		r.Attempts.Agree++
-	case a.refused && rule != "":
+	case rule != "":
 		r.Attempts.PolicyOnly++
 		r.details.policy[rule]++
 	default:
@@ -168,10 +170,10 @@ func (r *Report) attempt(d *Domain, a attempt) {
 	}
 }
 
-// against counts what the facts say of writes that are right and of those that are not. Tasks whose gold breaks the policy
-// itself are left out.
+// against counts what the facts say of executed writes that are right and of those that are not. Tasks whose gold breaks the
+// policy itself are left out.
 func (r *Report) against(a attempt, e Event) {
-	if r.flaggedTasks[fmt.Sprintf("gold:%s:test:%d", a.run.Bench, a.run.Task)] {
+	if !e.OK || r.flaggedTasks[fmt.Sprintf("gold:%s:test:%d", a.run.Bench, a.run.Task)] {
 		return
 	}
 	part, codes := r.Wrong, r.details.wrong
@@ -179,9 +181,9 @@ func (r *Report) against(a attempt, e Event) {
 		part, codes = r.Right, r.details.right
 	}
 	part.Total++
-	if a.refused {
+	if code := a.out.Code(); a.refused && code != machine.CodeNoTransition {
 		part.Refused++
-		codes[a.out.Code()]++
+		codes[code]++
 	}
 }
 
@@ -196,15 +198,32 @@ func (r *Report) consents(a attempt, e Event) {
 	}
 }
 
-// policyRule is the rule that refused a write, when only the policy knows it.
-func (d *Domain) policyRule(out machine.Outcome) string {
+// The rules about conversations that every domain has, and no tool.
+const (
+	ruleIdentified = "the customer is identified first"
+	ruleTransfer   = "nothing follows a transfer"
+)
+
+// ruleOf is the rule that refused a write, when only the policy knows it: "" when it was admitted, or a tool would refuse it, too.
+func (g *gate) ruleOf(a attempt) string {
 	rule := ""
-	for _, f := range out.Findings {
-		if f.Guard == "confirm" {
+	if a.unidentified {
+		rule = ruleIdentified
+	}
+	if !a.refused {
+		return rule
+	}
+	for _, f := range a.out.Findings {
+		switch {
+		case g.customers(f):
 			continue
+		case f.Code == machine.CodeNoTransition:
+			rule = ruleTransfer
+		default:
+			rule = g.domain.Policy(f)
 		}
-		if rule = d.Policy(f); rule == "" {
-			return "" // the tool would have refused it, too
+		if rule == "" {
+			return ""
 		}
 	}
 	return rule

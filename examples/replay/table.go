@@ -55,6 +55,7 @@ func (r *Report) printAttempts(w io.Writer) {
 	counts(w, "  ", r.details.policy)
 	fmt.Fprintf(w, "\t\tother differences\t%d\n", r.Attempts.Differ)
 	examples(w, "  differs", r.details.differ)
+	examples(w, "  not followed", r.details.lost)
 	fmt.Fprintf(w, "writes unlike gold\t%d\trefused by facts\t%d\n", r.Wrong.Total, r.Wrong.Refused)
 	counts(w, "  ", r.details.wrong)
 	fmt.Fprintf(w, "writes like gold\t%d\trefused by facts\t%d\n", r.Right.Total, r.Right.Refused)

@@ -16,12 +16,13 @@ import (
 
 // domain is what the replay must know of the retail desk.
 var domain = &replay.Domain{
-	Name:     "retail",
-	Machine:  retail.Machine,
-	Decision: retail.NextTool,
-	Reply:    retail.Reply,
-	Listing:  retail.ListWrites.Info().Name,
-	SignIns:  []string{retail.FindByEmail.Info().Name, retail.FindByNameZip.Info().Name},
+	Name:         "retail",
+	Unidentified: retail.Unidentified,
+	Machine:      retail.Machine,
+	Decision:     retail.NextTool,
+	Reply:        retail.Reply,
+	Listing:      retail.ListWrites.Info().Name,
+	SignIns:      []string{retail.FindByEmail.Info().Name, retail.FindByNameZip.Info().Name},
 	Writes: []string{
 		retail.CancelOrder.Info().Name, retail.ModifyAddress.Info().Name, retail.ModifyPayment.Info().Name, retail.ModifyItems.Info().Name,
 		retail.ReturnItems.Info().Name, retail.ExchangeItems.Info().Name, retail.ModifyUser.Info().Name,
@@ -49,11 +50,11 @@ func subjects(c replay.Call) []string {
 
 // policy names the rules that no tool of the recordings knows.
 func policy(f machine.Finding) string {
-	switch {
-	case f.Code == machine.CodeNoTransition:
-		return "nobody is identified, or a person has taken over"
-	case f.Code == "not_own_order", f.Code == machine.CodeOtherSubject:
-		return "only the signed-in customer's own orders and profile"
+	switch f.Code {
+	case "not_own_order", machine.CodeOtherSubject:
+		return "only the customer's own orders and profile"
+	case "items_modified":
+		return "an order whose items were modified stays as it is"
 	}
 	return ""
 }
@@ -85,9 +86,9 @@ func (s *site) Begin(task, bench string, who guard.Principal) (machine.Task, rep
 
 func (s *site) End(task string) { s.worlds.Delete(task) }
 
-func (s *site) SignIn(user string) (replay.Call, error) {
+func (s *site) SignIn(_ *guard.Authority, _, user string) (replay.Call, []guard.Observation, error) {
 	args, err := json.Marshal(retail.ByEmail{Email: s.shop.Email(user)})
-	return replay.Call{Tool: retail.FindByEmail.Info().Name, Args: args}, err
+	return replay.Call{Tool: retail.FindByEmail.Info().Name, Args: args}, nil, err
 }
 
 func (s *site) Observers() []resume.Observer { return shop.Observers(s.find) }
@@ -113,5 +114,6 @@ func (w world) Perform(i machine.Intent) (guard.Observation, error) {
 
 func (w world) Changes() any { return w.World.Changes() }
 
-// Force makes a recorded write that the machine refused: its status and address, so far as later writes depend on them.
-func (w world) Force(c replay.Call) error { return nil }
+// Force has nothing to do. What only the policy refuses is a write for somebody else, a write that nothing may follow, or another
+// address: no fact of a later write is made of any of them.
+func (w world) Force(replay.Call) error { return nil }

@@ -8,7 +8,7 @@ import (
 // Desk is the task's data: who is signed in, and the shop's one setting. Facts about a user are about this one.
 type Desk struct {
 	User       string `json:"user" about:"user"`
-	SameOption bool   `json:"same_option"` // an item may be exchanged for the very same option: a broken chair for a whole one
+	SameOption bool   `json:"same_option"` // an item of a pending order may be replaced by the very same option
 }
 
 // The payloads are the arguments of the tools, by the names that models know them under.

@@ -25,6 +25,7 @@ type Line struct {
 // The statuses of an order that writes are allowed in.
 const (
 	StatusPending   = "pending"
+	StatusModified  = "pending (item modified)" // nothing but its delivery follows
 	StatusDelivered = "delivered"
 )
 
@@ -104,11 +105,20 @@ func ChargeSubject(user, card string, amount usd.Amount) string {
 // Guards over the order and the catalogue. The payload says which order and which variants they are about.
 var (
 	exists    = guard.Holds("order_exists", "there is no such order", Order, func(o OrderRecord) bool { return o.Status != "" })
-	pending   = guard.Holds("pending", "the order is not pending, or its items have been modified", Order, hasStatus(StatusPending))
+	pending   = guard.Holds("pending", "the order is not pending", Order, hasStatus(StatusPending, StatusModified))
+	unchanged = guard.New("unchanged", itemsUnchanged, Order)
 	delivered = guard.Holds("delivered", "the order is not delivered, or was returned or exchanged before", Order, hasStatus(StatusDelivered))
 	available = guard.Holds("available", "an option does not exist or is not available", Variant, func(v VariantRecord) bool { return v.Available })
 )
 
-func hasStatus(status string) func(OrderRecord) bool {
-	return func(o OrderRecord) bool { return o.Status == status }
+func hasStatus(any ...string) func(OrderRecord) bool {
+	return func(o OrderRecord) bool { return slices.Contains(any, o.Status) }
+}
+
+// itemsUnchanged holds as long as the items of an order were not modified: that is done once, for all items together.
+func itemsUnchanged(s *guard.Scene) guard.Verdict {
+	if o, _ := Order.Get(s); o.Status == StatusModified {
+		return guard.Deny("items_modified", "the items of the order have been modified; nothing else of it can be")
+	}
+	return guard.Allow()
 }

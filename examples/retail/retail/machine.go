@@ -29,17 +29,18 @@ func build() *machine.Machine[Desk] {
 		Check("grounded", grounded, Order, Payments, Variant, Profile, Covered).
 		Then(offers()...)
 
-	write(b, CancelOrder, cancelling).Require(exists, pending).
+	write(b, CancelOrder, cancelling).Require(exists, pending, unchanged).
 		Check("own_order", ownOrder[Cancel], Order)
-	write(b, ModifyAddress, readdressing).Require(exists, pending).
+	write(b, ModifyAddress, readdressing).Require(exists, pending, unchanged).
 		Check("own_order", ownOrder[Readdress], Order)
-	write(b, ModifyPayment, repaying).Require(exists, pending).
+	write(b, ModifyPayment, repaying).Require(exists, pending, unchanged).
 		Check("own_order", ownOrder[Repay], Order).
 		Check("payable", repayable, Payments, Profile, Covered)
-	write(b, ModifyItems, modifying).Require(exists, pending, available).
+	write(b, ModifyItems, modifying).Require(exists, pending, unchanged, available).
 		Check("own_order", ownOrder[Swap], Order).
 		Check("items_in_order", itemsInOrder[Swap], Order).
 		Check("same_products", sameProducts, Order, Variant).
+		Check("other_options", otherOptions).
 		Check("payable", swapPayable, Order, Variant, Profile, Covered)
 	write(b, ReturnItems, returning).Require(exists, delivered).
 		Check("own_order", ownOrder[Return], Order).

@@ -68,7 +68,15 @@ func sameProducts(c Case[Swap]) guard.Verdict {
 		if v, _ := Variant.Of(id).Get(c); v.Product != old.Product {
 			return guard.Deny("other_product", "an item can only be replaced by another option of the same product").With("item", id)
 		}
-		if id == old.Item && !c.Data.SameOption {
+	}
+	return guard.Allow()
+}
+
+// otherOptions holds when no item of a pending order is replaced by itself, unless the shop does not mind. (A delivered one can be
+// exchanged for the same: a broken chair for a whole one.)
+func otherOptions(c Case[Swap]) guard.Verdict {
+	for i, id := range c.Payload.NewItemIDs {
+		if !c.Data.SameOption && i < len(c.Payload.ItemIDs) && c.Payload.ItemIDs[i] == id {
 			return guard.Deny("same_option", "the new option is the old one").With("item", id)
 		}
 	}

@@ -1,0 +1,52 @@
+// Package office plays the systems of an airline: its user and reservation databases and its flights. Like the system that it
+// stands for, it never updates the cabin of a changed reservation.
+package office
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/pawlgo/pawl/examples/airline/airline"
+)
+
+// Now is the time at which all conversations take place, as the reservation system writes it.
+const Now = "2024-05-15T15:00:00"
+
+// Office is the databases as they are before any conversation. Read only, and so safe for concurrent use.
+type Office struct {
+	users        map[string]User
+	reservations map[string]Reservation
+	flights      map[string]Flight
+}
+
+// Load reads the databases from db/airline_users.json, airline_reservations.json and airline_flights.json.
+func Load(fsys fs.FS) (*Office, error) {
+	o := &Office{}
+	for name, into := range map[string]any{"users": &o.users, "reservations": &o.reservations, "flights": &o.flights} {
+		raw, err := fs.ReadFile(fsys, "db/airline_"+name+".json")
+		if err == nil {
+			err = json.Unmarshal(raw, into)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the airline's %s: %w", name, err)
+		}
+	}
+	return o, nil
+}
+
+// flight is a flight on a date; one that does not exist is the zero record.
+func (o *Office) flight(subject string) airline.FlightRecord {
+	number, date, _ := strings.Cut(subject, "/")
+	f := o.flights[number]
+	day, ok := f.Dates[date]
+	if !ok {
+		return airline.FlightRecord{}
+	}
+	return airline.FlightRecord{Status: day.Status, Origin: f.Origin, Destination: f.Destination, Seats: day.Seats, Prices: day.Prices}
+}
+
+// instant reads the reservation system's times.
+func instant(text string) (time.Time, error) { return time.Parse("2006-01-02T15:04:05", text) }
