@@ -9,11 +9,11 @@ func Any(guards ...Guard) Guard { return combine("any", guards, Either) }
 // Not turns allow and deny around. It leaves unknown and ask alone, and what denied only because a guard is at fault
 // or had nothing to judge.
 func Not(g Guard) Guard {
-	name := "not_" + g.name
+	name, held := "not_"+g.name, Deny("is_"+g.name, g.name+" holds")
 	return Guard{name: name, revision: g.revision, reads: g.reads, parts: true, judge: func(s *Scene) Verdict {
 		switch v := g.Judge(s); {
 		case v.Allowed():
-			return Deny("is_"+g.name, g.name+" holds")
+			return held
 		case v.Denied() && !v.stuck():
 			return Allow()
 		default:

@@ -160,7 +160,7 @@ func (f Fact[T]) Of(subject string) Fact[T] { return Fact[T]{f.info, subject} }
 
 // Looker is where facts can be looked up: a [Scene] or [Case] inside a guard, [Facts] of a snapshot outside.
 type Looker interface {
-	look(i *FactInfo, subject string) (Entry, bool)
+	look(i *FactInfo, subject string) (*Entry, bool)
 }
 
 // Get is the value, when it is known and, inside a guard, fresh enough; else the zero value. Inside a guard, and in what

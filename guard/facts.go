@@ -42,25 +42,33 @@ func (f Facts) find(k Key) (int, bool) {
 	return len(f.entries), false
 }
 
-func (f Facts) look(i *FactInfo, subject string) (Entry, bool) {
+func (f Facts) look(i *FactInfo, subject string) (*Entry, bool) {
 	if i == nil {
-		return Entry{}, false
+		return nil, false
 	}
 	if subject == "" {
 		ids := f.subjects[i.About]
 		if len(ids) != 1 {
-			return Entry{}, false
+			return nil, false
 		}
 		subject = ids[0]
 	}
-	e, ok := f.Entry(Key{i.Name, subject})
-	return e, ok && !e.Disputed
+	e := f.entry(Key{i.Name, subject})
+	return e, e != nil && !e.Disputed
+}
+
+// entry is what is recorded under a key, nil when there is nothing. Nobody may change it.
+func (f Facts) entry(k Key) *Entry {
+	if i, ok := f.find(k); ok {
+		return &f.entries[i]
+	}
+	return nil
 }
 
 // Entry is what is recorded under a key.
 func (f Facts) Entry(k Key) (Entry, bool) {
-	if i, ok := f.find(k); ok {
-		return f.entries[i], true
+	if e := f.entry(k); e != nil {
+		return *e, true
 	}
 	return Entry{}, false
 }

@@ -23,8 +23,11 @@ type SceneSpec struct {
 // belongs to one step: not safe for concurrent use.
 type Scene struct {
 	spec   SceneSpec
-	frames []frame // the guards that are being judged, the innermost last
-	used   []Entry
+	frames []frame  // the guards that are being judged, the innermost last
+	used   []*Entry // of the facts, which nobody changes
+
+	frameSpace [2]frame // where frames and used begin: most scenes need no more
+	usedSpace  [6]*Entry
 }
 
 // frame is one guard's looks.
@@ -45,7 +48,9 @@ func NewScene(s SceneSpec) *Scene {
 	if s.Received.IsZero() {
 		s.Received = s.Now
 	}
-	return &Scene{spec: s}
+	n := &Scene{spec: s}
+	n.frames, n.used = n.frameSpace[:0], n.usedSpace[:0]
+	return n
 }
 
 // Now is the instant that freshness is judged at.
@@ -83,8 +88,8 @@ func (s *Scene) Subjects(kind string) []string {
 	return s.spec.Subjects[kind]
 }
 
-// Used are the facts that guards looked at and found, each once: the ground that a commit stands on.
-func (s *Scene) Used() []Entry { return s.used }
+// Used are the facts that guards looked at and found, each once: the ground that a commit stands on. Read them only.
+func (s *Scene) Used() []*Entry { return s.used }
 
 // Reading is a fact as a reader sees it: the recorded entry and its status now. Views and reports use it. Inside a
 // guard it counts as a look, like Get. The zero Fact is Unknown.
@@ -100,26 +105,31 @@ func (s *Scene) Reading(f AnyFact) (Entry, Status) {
 	if !ok {
 		return Entry{Key: k}, Unknown
 	}
-	return s.read(info, k)
+	e, status := s.read(info, k)
+	if e == nil {
+		return Entry{Key: k}, status
+	}
+	return *e, status
 }
 
 // Record is what is recorded under a key, whatever its age, and counts as used. For runtimes: receipts and replies. A
 // guard that calls it is at fault.
 func (s *Scene) Record(k Key) (Entry, bool) {
 	s.fault("looks at a record, whatever its age; a guard looks with Get")
-	e, ok := s.spec.Facts.Entry(k)
-	if !ok || e.Disputed {
-		return e, false
+	e := s.spec.Facts.entry(k)
+	if e == nil || e.Disputed {
+		return Entry{Key: k}, false
 	}
 	s.use(e)
-	return e, true
+	return *e, true
 }
 
-func (s *Scene) read(info *FactInfo, k Key) (Entry, Status) {
-	e, ok := s.spec.Facts.Entry(k)
+// read is the recorded entry, nil when there is none that counts, and its status now.
+func (s *Scene) read(info *FactInfo, k Key) (*Entry, Status) {
+	e := s.spec.Facts.entry(k)
 	switch {
-	case !ok || e.Disputed:
-		return Entry{Key: k}, Unknown
+	case e == nil || e.Disputed:
+		return nil, Unknown
 	case info.MaxAge > 0 && s.spec.Now.Sub(e.At) > info.MaxAge:
 		return e, Stale
 	case (info.Volatile || s.mustBeFresh(info)) && e.Seen.Before(s.spec.Received):
@@ -151,10 +161,10 @@ func (s *Scene) key(info *FactInfo, subject string) (Key, bool) {
 	return Key{info.Name, subject}, true
 }
 
-func (s *Scene) look(info *FactInfo, subject string) (Entry, bool) {
+func (s *Scene) look(info *FactInfo, subject string) (*Entry, bool) {
 	if info == nil {
 		s.fault("looks at the zero Fact")
-		return Entry{}, false
+		return nil, false
 	}
 	for i := range s.frames {
 		if f := &s.frames[i]; !f.declares(info) {
@@ -164,7 +174,7 @@ func (s *Scene) look(info *FactInfo, subject string) (Entry, bool) {
 	k, ok := s.key(info, subject)
 	if !ok {
 		s.fault(fmt.Sprintf("%s: this proposal names %d of kind %q; say which with Of", info.Name, len(s.Subjects(info.About)), info.About))
-		return Entry{}, false
+		return nil, false
 	}
 	e, status := s.read(info, k)
 	if status != Verified {
@@ -179,13 +189,10 @@ func (s *Scene) look(info *FactInfo, subject string) (Entry, bool) {
 	return e, true
 }
 
-func (s *Scene) use(e Entry) {
-	for i := range s.used {
-		if s.used[i].Key == e.Key {
-			return
-		}
+func (s *Scene) use(e *Entry) {
+	if !slices.Contains(s.used, e) {
+		s.used = append(s.used, e)
 	}
-	s.used = append(s.used, e)
 }
 
 // fault blames every guard that is being judged: one that is at fault spoils those that asked it.

@@ -77,7 +77,7 @@ func TestRecord(t *testing.T) {
 	s := guard.NewScene(guard.SceneSpec{Now: noon.Add(1000 * time.Hour), Facts: known(saw(t, owner, "1", "alice"), saw(t, paid, "1", true), saw(t, paid, "1", false))})
 	e, ok := s.Record(guard.Key{Fact: "owner", Subject: "1"})
 	require.True(t, ok)
-	require.Equal(t, []guard.Entry{e}, s.Used())
+	require.Equal(t, []*guard.Entry{&e}, s.Used())
 	_, ok = s.Record(guard.Key{Fact: "paid", Subject: "1"})
 	require.False(t, ok, "disputed")
 	_, ok = s.Record(guard.Key{Fact: "owner", Subject: "2"})

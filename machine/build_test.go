@@ -160,7 +160,9 @@ func TestFaults(t *testing.T) {
 		{"about_nothing", func(b B) { on(b, "ok").Stay().Require(guard.True(stray)) }, `about "planet"`},
 		{"about_nothing", func(b B) { on(b, "ok").Stay().Fresh(stray) }, `about "planet"`},
 		{"settled_by_hand", func(b B) { machine.On(b, Send.Confirmed()).From(Draft).Stay().By(guard.User) }, "by hand"},
-		{"confirm", func(b B) { on(b, "ok").Stay().Confirm(guard.NewFact[guard.Reply]("r", guard.From("x"), guard.Lasting())) }, "no reply"},
+		{"confirm", func(b B) {
+			on(b, "ok").Stay().Confirm(guard.NewFact[guard.Reply]("r", guard.From("x"), guard.Lasting()))
+		}, "no reply"},
 		{"never_offered", func(b B) { on(b, "ok").Stay().Confirm(Answer) }, "nothing offers ok"},
 		{"never_confirmed", func(b B) { on(b, "ok").Stay().Then(offer(machine.TaskOwner, 1)) }, "no edge that confirms"},
 		{"offers_to_nobody", func(b B) { on(b, "ok").Stay().Then(offer("", 1)) }, "to nobody"},
@@ -251,7 +253,9 @@ func TestAccepted(t *testing.T) {
 			accept(b)
 		})
 	}
-	require.NoError(t, build(func(b *machine.Builder[Desk]) { b.Accept(machine.LintSecret, "payload of odd machine_test.secretive", "it is a test") }))
+	require.NoError(t, build(func(b *machine.Builder[Desk]) {
+		b.Accept(machine.LintSecret, "payload of odd machine_test.secretive", "it is a test")
+	}))
 	require.NoError(t, build(func(b *machine.Builder[Desk]) { b.Accept(machine.LintSecret, machine.Everywhere, "it is a test") }))
 	require.Len(t, faults(t, build(func(b *machine.Builder[Desk]) { b.Accept(machine.LintSecret, "data", "it is a test") })), 2)
 	require.NoError(t, minimal(payload[harmless]), "whole words count, and pointers are optional by themselves")

@@ -64,7 +64,7 @@ func (a *attempt) hear(next *Snapshot[any]) {
 	for i := range next.Offers {
 		said := func(ev guard.Evidence) bool {
 			e := ev.Entry()
-			return unclear(ev, next.Offers[i].ID) && a.c.relevant(&a.s, &e)
+			return unclear(ev, next.Offers[i].ID) && a.c.relevant(&a.s, e)
 		}
 		if !next.Offers[i].Unclear && slices.ContainsFunc(a.evidence, said) {
 			next.Offers = slices.Clone(next.Offers)

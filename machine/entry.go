@@ -110,7 +110,7 @@ func (a *attempt) entry(next Snapshot[any], j *judged, voided []Voided, out Outc
 	if a.payload == nil {
 		a.payload, _ = canon.Append(nil, j.payload)
 	}
-	e.Payload, e.Fingerprint = a.payload, fingerprint(a.p, a.in.Principal, a.payload)
+	e.Payload, e.Fingerprint = a.payload, fingerprint(a.scratch, a.p, a.in.Principal, a.payload)
 	used := j.scene.Used()
 	e.Ground = make([]Ground, len(used))
 	for i, u := range used {
@@ -121,7 +121,7 @@ func (a *attempt) entry(next Snapshot[any], j *judged, voided []Voided, out Outc
 }
 
 // window is bounded by the evidence that runs out first, and by the offer that is used.
-func (a *attempt) window(j *judged, used []guard.Entry) Window {
+func (a *attempt) window(j *judged, used []*guard.Entry) Window {
 	var w Window
 	earliest := func(t time.Time) {
 		if w.Until.IsZero() || t.Before(w.Until) {

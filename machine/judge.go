@@ -151,7 +151,7 @@ func (a *attempt) draft(j *judged, s *Snapshot[any]) {
 			return
 		}
 		for _, args := range made {
-			b, err := canon.Append(nil, args)
+			b, err := a.bytes(args)
 			if err == nil && len(b) > MaxArgs {
 				err = fmt.Errorf("arguments of %d bytes, at most %d", len(b), MaxArgs)
 			}
@@ -163,6 +163,18 @@ func (a *attempt) draft(j *judged, s *Snapshot[any]) {
 		}
 	}
 	a.admit(j, s)
+}
+
+// bytes is the value as canonical JSON, good until the next call.
+func (a *attempt) bytes(v any) ([]byte, error) {
+	if a.scratch == nil {
+		a.scratch = make([]byte, 0, 256)
+	}
+	b, err := canon.Append(a.scratch[:0], v)
+	if err == nil {
+		a.scratch = b
+	}
+	return b, err
 }
 
 // admit refuses effects beside an unsettled one: the number of an operation rises only when the one before it has an

@@ -10,21 +10,22 @@ import (
 // an offer stands on. Well formed as it is, it is about something else (law 3); a reply to an offer that was not open, or by
 // somebody who was not asked, is none (law 9).
 func (a *attempt) keep(j *judged) {
-	stands := append(slices.Clone(a.stood), j.scene.Used()...)
-	mine := func(k guard.Key, e *guard.Entry) bool {
-		if _, known := a.s.Facts.Entry(k); known && a.c.facts[k.Fact].About != guard.OfferKind {
-			return true
-		}
-		return a.c.relevant(&a.s, e) || slices.ContainsFunc(stands, func(u guard.Entry) bool { return u.Key == k })
+	rides := func(ev guard.Evidence) bool { return !a.mine(j, ev.Entry()) }
+	if !slices.ContainsFunc(a.evidence, rides) {
+		return
 	}
-	kept := make([]guard.Evidence, 0, len(a.evidence))
-	for _, ev := range a.evidence {
-		if e := ev.Entry(); mine(e.Key, &e) {
-			kept = append(kept, ev)
-		}
+	a.evidence = slices.DeleteFunc(slices.Clone(a.evidence), rides)
+	a.facts, a.merged = a.s.Facts.With(a.evidence...)
+}
+
+// mine tells whether evidence concerns the task: what it is about, what was looked at before, or what this step stands on.
+func (a *attempt) mine(j *judged, e guard.Entry) bool {
+	if a.c.relevant(&a.s, e) {
+		return true
 	}
-	if len(kept) < len(a.evidence) {
-		a.evidence = kept
-		a.facts, a.merged = a.s.Facts.With(kept...)
+	if _, known := a.s.Facts.Entry(e.Key); known && a.c.facts[e.Key.Fact].About != guard.OfferKind {
+		return true
 	}
+	stands := func(u *guard.Entry) bool { return u.Key == e.Key }
+	return slices.ContainsFunc(a.stood, stands) || slices.ContainsFunc(j.scene.Used(), stands)
 }

@@ -11,7 +11,7 @@ import (
 // out (law 15): when the driven edge is refused, the evidence lands without it.
 func (a *attempt) observe() (Snapshot[any], Outcome) {
 	for _, ev := range a.evidence {
-		if e := ev.Entry(); !a.c.relevant(&a.s, &e) {
+		if e := ev.Entry(); !a.c.relevant(&a.s, e) {
 			return a.refuse(Refused, Finding{Code: CodeOtherSubject, Text: fmt.Sprintf("%s is not about this task", e.Key)})
 		}
 	}
@@ -32,7 +32,7 @@ func (a *attempt) observe() (Snapshot[any], Outcome) {
 
 // relevant tells whether evidence is about this task: a subject that its data names, the task itself, one of its intents,
 // an open offer answered by the party it was put to, or something that was looked at before.
-func (c *core) relevant(s *Snapshot[any], e *guard.Entry) bool {
+func (c *core) relevant(s *Snapshot[any], e guard.Entry) bool {
 	info := c.facts[e.Key.Fact]
 	if info == nil {
 		return false
@@ -57,7 +57,7 @@ func (c *core) relevant(s *Snapshot[any], e *guard.Entry) bool {
 
 // Relevant tells whether an observation would be accepted on its own; for runtimes that pick what to commit.
 func (m *Machine[D]) Relevant(s Snapshot[D], e guard.Entry) bool {
-	return m.c.relevant(&Snapshot[any]{s.Head, s.Data}, &e)
+	return m.c.relevant(&Snapshot[any]{s.Head, s.Data}, e)
 }
 
 // driven is the open edge that evidence drives from here, nil when there is none. Where several facts each drive one, the
@@ -72,7 +72,7 @@ func (a *attempt) driven() (open *judged, blocked []Finding) {
 		if !a.tells(i, entry) {
 			continue
 		}
-		if len(edges[entry.Key.Fact]) == 0 || !a.c.relevant(&a.s, &entry) {
+		if len(edges[entry.Key.Fact]) == 0 || !a.c.relevant(&a.s, entry) {
 			continue
 		}
 		for _, e := range edges[entry.Key.Fact] {
@@ -106,8 +106,15 @@ func (a *attempt) drive(e *edge, entry guard.Entry) *judged {
 	if j.scene == nil {
 		return nil
 	}
-	if a.guards(j, &a.s); !j.verdict.Allowed() {
-		return nil
+	for _, g := range e.guards {
+		if !g.Judge(j.scene).Allowed() {
+			return nil
+		}
+	}
+	for _, k := range e.checks {
+		if !k.judge(j.scene, a.s.Data, j.payload).Allowed() {
+			return nil
+		}
 	}
 	if a.draft(j, &a.s); !j.verdict.Allowed() {
 		return nil

@@ -105,11 +105,12 @@ func (p Proposal) Fingerprint(who guard.Principal) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fingerprint(p, who, b), nil
+	return fingerprint(nil, p, who, b), nil
 }
 
-func fingerprint(p Proposal, who guard.Principal, payload []byte) string {
-	b := make([]byte, 0, len(payload)+256)
+// fingerprint writes into scratch what it is made of.
+func fingerprint(scratch []byte, p Proposal, who guard.Principal, payload []byte) string {
+	b := scratch[:0]
 	for _, s := range [...]string{p.Event(), string(p.actor), who.ID, p.key} {
 		b = append(strconv.AppendInt(b, int64(len(s)), 10), ':')
 		b = append(b, s...)

@@ -36,7 +36,8 @@ type attempt struct {
 	facts    guard.Facts
 	merged   []guard.Merged
 	evidence []guard.Evidence
-	stood    []guard.Entry // what offers stand on
+	stood    []*guard.Entry // what offers stand on
+	scratch  []byte         // for bytes that nobody keeps
 }
 
 func (c *core) step(s Snapshot[any], in Input) (Snapshot[any], Outcome) {
@@ -118,7 +119,7 @@ func (a *attempt) form() (Kind, *Finding) {
 
 // formed is a value as canonical JSON, when it is valid and not too large.
 func formed(v any, most int, valid bool) ([]byte, error) {
-	b, err := canon.Append(nil, v)
+	b, err := canon.Append(make([]byte, 0, 128), v)
 	if err == nil && len(b) > most {
 		err = fmt.Errorf("%d bytes, at most %d", len(b), most)
 	}
