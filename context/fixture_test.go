@@ -72,13 +72,14 @@ var (
 
 	ship = machine.NewEffect[place]("ship", receipt)
 
-	ask     = machine.NewEvent[words]("ask")
-	choose  = machine.NewEvent[pick]("choose")
-	agree   = machine.NewEvent[place]("agree")
-	nothing = machine.NewEvent[machine.None]("do_nothing")
-	cancel  = machine.NewEvent[words]("cancel", machine.Narrowing())
-	manual  = machine.NewEvent[words]("manual")
-	lapse   = machine.NewEvent[machine.None]("lapse")
+	ask      = machine.NewEvent[words]("ask")
+	choose   = machine.NewEvent[pick]("choose")
+	agree    = machine.NewEvent[place]("agree")
+	nothing  = machine.NewEvent[machine.None]("do_nothing")
+	cancel   = machine.NewEvent[words]("cancel", machine.Narrowing())
+	manual   = machine.NewEvent[words]("manual")
+	handOver = machine.NewEvent[machine.None]("hand_over")
+	lapse    = machine.NewEvent[machine.None]("lapse")
 )
 
 var desk = buildDesk()
@@ -102,6 +103,8 @@ func buildDesk() *machine.Machine[parcel] {
 		Require(guard.Owner(owner))
 	machine.On(b, manual).From(stateOpen, stateWaiting).To(stateClosed).By(guard.Operator).
 		Require(guard.Known(credit), guard.Known(weather), guard.Known(weighed))
+	machine.On(b, handOver).From(stateOpen).To(stateClosed).By(guard.Model)
+	machine.On(b, handOver).From(stateWaiting).To(stateClosed).By(guard.User)
 	machine.On(b, lapse).From(stateWaiting).To(stateClosed)
 	machine.On(b, ship.Confirmed()).From(stateSending).To(stateSent)
 	machine.On(b, ship.Failed()).From(stateSending).To(stateClosed)

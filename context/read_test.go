@@ -72,6 +72,8 @@ func TestReadRefusals(t *testing.T) {
 		"two envelopes":               {cancelling + cancelling, "trailing", ""},
 		"a list of envelopes":         {`[` + cancelling + `,` + cancelling + `]`, "no_answer", ""},
 		"two tool uses":               {`[` + one + `,` + one + `]`, "several_answers", "there are 2 calls; give exactly one"},
+		"wrapped, and more":           {`{"answer":` + cancelling + `,"note":"x"}`, "unknown_field", "/answer"},
+		"an envelope with content":    {`{"event":"cancel","payload":{"text":"no"},"content":"x"}`, "unknown_field", "/content"},
 		"not JSON":                    {`{"event":"cancel",`, "syntax", ""},
 		"not UTF-8":                   {"{\"event\":\"canc\xffel\"}", "not_utf8", ""},
 		"a number":                    {`7`, "prose", "JSON alone"},

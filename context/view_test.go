@@ -262,6 +262,92 @@ func TestOnlyWhatIsOpen(t *testing.T) {
 	})
 }
 
+// TestOnlyForModels: an event that a model may propose in one state, and only a person in another, is listed in the first.
+func TestOnlyForModels(t *testing.T) {
+	spec := deskSpec()
+	spec.Allow = append(spec.Allow, projection.Answer{Event: handOver, Means: "somebody else takes over"})
+	d := define(t, spec)
+	require.Contains(t, viewOf(t, d, begin(t), noon).Allowed(), "hand_over")
+	require.NotContains(t, viewOf(t, d, waiting(t), noon).Allowed(), "hand_over")
+}
+
+// TestOnlyOpenOffers: an offer that has run out, or is of another event, cannot be answered and is not shown.
+func TestOnlyOpenOffers(t *testing.T) {
+	d, s := define(t, deskSpec()), waiting(t)
+	s.Offers = slices.Clone(s.Offers)
+	s.Offers[0].Expires = noon
+	s.Offers = append(s.Offers, machine.OpenOffer{Event: "cancel", Payload: words{Text: "elsewhere"}, Digest: "d", Expires: noon.Add(time.Hour)})
+	v := viewOf(t, d, s, noon)
+	require.Contains(t, v.Markdown(), `- agree {"order":"A1","items":["I1"],"price":100}: the customer`)
+	require.NotContains(t, v.Markdown(), "1250}")
+	require.NotContains(t, v.Markdown(), "elsewhere")
+	_, err := v.Read([]byte(`{"event":"agree","payload":{"order":"A1","items":["I1","I2"],"price":1250}}`))
+	require.ErrorContains(t, err, "offer_differs")
+}
+
+type shout string
+
+func (s shout) String() string { return string(s) + "!" }
+
+type calm struct{ text string }
+
+func (c calm) String() string { return c.text }
+
+// TestValues are shown as they are: what a program made without quotes, what could be anybody's text within.
+func TestValues(t *testing.T) {
+	var none *int
+	seven := 7
+	for _, c := range []struct {
+		value    any
+		markdown string
+		object   any
+	}{
+		{"yes", `"yes"`, "yes"},
+		{shout("yes"), `"yes!"`, "yes!"},
+		{calm{"12.50 EUR"}, `12.50 EUR`, "12.50 EUR"},
+		{calm{"not known]"}, `"not known]"`, "not known]"},
+		{calm{" x"}, `" x"`, " x"},
+		{calm{"a  b"}, `"a  b"`, "a  b"},
+		{calm{""}, `""`, ""},
+		{true, "yes", "yes"}, {false, "no", "no"},
+		{int8(-3), "-3", "-3"}, {uint16(9), "9", "9"}, {0.25, "0.25", "0.25"}, {float32(0.1), "0.1", "0.1"},
+		{none, "none", "none"}, {&seven, "7", "7"}, {nil, "none", "none"}, {time.Time{}, "none", "none"},
+		{90 * time.Minute, "1h30m0s", "1h30m0s"},
+		{[]int{1, 2}, "1, 2", []any{"1", "2"}}, {[]string{}, "none", []any{}}, {[2]bool{true, false}, "yes, no", []any{"yes", "no"}},
+		{[]calm{{"a"}, {"b]"}}, `a, "b]"`, []any{"a", "b]"}},
+	} {
+		spec := deskSpec()
+		spec.Fields = append(spec.Fields, projection.Field[parcel]{Label: "it", Value: func(parcel) any { return c.value }})
+		v := viewOf(t, define(t, spec), waiting(t), noon)
+		require.Equal(t, "- it: "+c.markdown, line(v, "- it: "))
+		task := decoded(t, v.JSON()).(map[string]any)["task"].([]any)
+		require.Equal(t, map[string]any{"label": "it", "value": c.object}, task[3])
+	}
+	for _, bad := range []any{struct{}{}, map[string]int{}, []any{struct{}{}}, [][]int{{1}}, func() {}} {
+		spec := deskSpec()
+		spec.Fields = append(spec.Fields, projection.Field[parcel]{Label: "it", Value: func(parcel) any { return bad }})
+		_, err := define(t, spec).View(waiting(t), ann, noon)
+		require.ErrorIs(t, err, projection.ErrValue, "%T", bad)
+	}
+}
+
+// TestUnknownIsNotAsked: what is not known has no value, and none is made up for it.
+func TestUnknownIsNotAsked(t *testing.T) {
+	spec := deskSpec()
+	spec.Facts[3] = projection.Show("grams", weighed, func(weight) any { panic("asked about nothing") })
+	require.Contains(t, viewOf(t, define(t, spec), waiting(t), noon).Markdown(), "- grams: [not known]\n")
+}
+
+// TestReceipt: facts about an effect or an offer are shown without the internal key that they are about.
+func TestReceipt(t *testing.T) {
+	spec := deskSpec()
+	spec.Facts = append(spec.Facts, projection.Show("slip", receipt, func(s slip) any { return s.Number }))
+	s := seen(t, waiting(t), receipt, "ship_A1/ship/1", slip{Number: "S9"}, noon)
+	v := viewOf(t, define(t, spec), s, noon)
+	require.Equal(t, `- slip: "S9" [verified, just now]`, line(v, "- slip"))
+	require.NotContains(t, string(v.JSON()), "ship_A1")
+}
+
 // TestStatus: a view and a guard agree on what is verified, at the very instant that a fact becomes too old.
 func TestStatus(t *testing.T) {
 	d := define(t, deskSpec())
