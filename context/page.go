@@ -25,7 +25,8 @@ type page struct {
 	undone   []line
 	quotes   []quoted
 	open     []openAnswer
-	omitted  int // lines that were left out
+	omitted  int      // lines that were left out
+	unshown  []string // questions that only the party may see
 	refusal  *Refusal
 }
 
@@ -164,6 +165,11 @@ func (p *page) readAnswers(s machine.Snapshot[any], who guard.Principal) error {
 		Proposal: machine.Proposal{}.As(guard.Model), Principal: who, Received: p.now, Now: p.now,
 	})
 	p.open = make([]openAnswer, 0, len(p.decision.answers))
+	for i := range s.Offers {
+		if p.hides(&s.Offers[i]) {
+			p.unshown = append(p.unshown, s.Offers[i].Question)
+		}
+	}
 	for i := range p.decision.answers {
 		a := &p.decision.answers[i]
 		if !isOpen(permits, a.event.Name) {
@@ -180,6 +186,14 @@ func (p *page) readAnswers(s machine.Snapshot[any], who guard.Principal) error {
 		}
 	}
 	return nil
+}
+
+// hides tells whether an offer stands on a hidden fact: its question shows the party what is made of it.
+func (p *page) hides(o *machine.OpenOffer) bool {
+	return slices.ContainsFunc(o.Stands, func(st machine.Stand) bool {
+		f := p.decision.machine.FactNamed(st.Key.Fact)
+		return f != nil && f.Hidden
+	})
 }
 
 func isOpen(permits []machine.Permit, event string) bool {

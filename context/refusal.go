@@ -85,7 +85,7 @@ func (v View) refusalOfOutcome(o machine.Outcome) Refusal {
 			}
 		}
 	}
-	if o.Question != "" {
+	if o.Question != "" && !slices.Contains(v.page.unshown, o.Question) {
 		r.Ask = string(appendProse(nil, cutText(o.Question, MaxText)))
 	}
 	return r.say(texts)

@@ -84,7 +84,9 @@ func (t *turn) readPart(members map[string]json.RawMessage) error {
 		return err
 	}
 	t.refusal += p.Refusal
-	switch {
+	switch one := p.Function != nil || p.Arguments != nil || p.Input != nil; {
+	case one && p.ToolCalls != nil:
+		return &guard.FormError{Code: CodeSeveralAnswers, Text: "it is a call and holds calls: which one is the answer?"}
 	case p.Function != nil: // a tool call of a chat message
 		inner, err := object(p.Function)
 		if err != nil {
