@@ -38,6 +38,7 @@ type attempt struct {
 	evidence []guard.Evidence
 	stood    []*guard.Entry // what offers stand on
 	scratch  []byte         // for bytes that nobody keeps
+	spare    *judged        // to be used again: its edge was not open, and nobody asks why
 }
 
 func (c *core) step(s Snapshot[any], in Input) (Snapshot[any], Outcome) {
@@ -129,7 +130,8 @@ func formed(v any, most int, valid bool) ([]byte, error) {
 	return b, err
 }
 
-// candidates judges every edge of the event from this state, and gives the one that is open.
+// candidates judges every edge of the event from this state, and gives the one that is open. While another edge cannot be judged
+// none is: it could turn out to be open as well, and turning a fact into unknown must never let anything pass (law 4).
 func (a *attempt) candidates() (*judged, Kind, []Finding) {
 	indexes := a.c.engine.Candidates(string(a.s.State), a.p.event.Name)
 	if len(indexes) == 0 {
@@ -148,6 +150,9 @@ func (a *attempt) candidates() (*judged, Kind, []Finding) {
 			return nil, Refused, []Finding{{Code: CodeAmbiguous, Text: "both are open: " + open.edge.name + " and " + j.edge.name}}
 		}
 		open = j
+	}
+	if open != nil && kind == NeedsEvidence {
+		return nil, NeedsEvidence, slices.DeleteFunc(findings, func(f Finding) bool { return len(f.Missing) == 0 })
 	}
 	return open, kind, findings
 }
