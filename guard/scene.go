@@ -45,12 +45,17 @@ func (f *frame) declares(info *FactInfo) bool {
 
 // NewScene makes a scene. Without Received, Fresh counts from Now.
 func NewScene(s SceneSpec) *Scene {
-	if s.Received.IsZero() {
-		s.Received = s.Now
-	}
-	n := &Scene{spec: s}
-	n.frames, n.used = n.frameSpace[:0], n.usedSpace[:0]
+	n := &Scene{}
+	n.Reset(s)
 	return n
+}
+
+// Reset makes a new scene of this one. Nobody may hold on to the old one.
+func (s *Scene) Reset(spec SceneSpec) {
+	if spec.Received.IsZero() {
+		spec.Received = spec.Now
+	}
+	s.spec, s.frames, s.used = spec, s.frameSpace[:0], s.usedSpace[:0]
 }
 
 // Now is the instant that freshness is judged at.

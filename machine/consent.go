@@ -45,10 +45,20 @@ func (a *attempt) consent(j *judged) guard.Verdict {
 // elsewhere tells whether a yes in free text may be about something else: another offer is open to the party, or the first
 // thing that they said to this one was not explicit, so that their next word may answer another question (case B025).
 func (a *attempt) elsewhere(offer *OpenOffer) bool {
-	return offer.Unclear || slices.ContainsFunc(a.evidence, func(ev guard.Evidence) bool { return unclear(ev, offer.ID) }) ||
+	return offer.Unclear || a.answers(offer.ID) > 1 && slices.ContainsFunc(a.evidence, func(ev guard.Evidence) bool { return unclear(ev, offer.ID) }) ||
 		slices.ContainsFunc(a.s.Offers, func(o OpenOffer) bool {
 			return o.ID != offer.ID && o.To == offer.To && a.in.Now.Before(o.Expires)
 		})
+}
+
+// answers counts the evidence about an offer. A single piece is the answer that was judged already.
+func (a *attempt) answers(offer string) (n int) {
+	for i := range a.evidence {
+		if a.evidence[i].Entry().Key.Subject == offer {
+			n++
+		}
+	}
+	return n
 }
 
 // unclear tells whether evidence is a reply to the offer that neither agrees nor declines.

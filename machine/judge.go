@@ -21,6 +21,7 @@ type judged struct {
 	verdict  guard.Verdict
 	drafts   []draft // effects that it would cause
 	offer    string  // the offer that it uses up
+	own      guard.Scene
 }
 
 // draft is an effect on its way to become an intent.
@@ -78,14 +79,19 @@ func (a *attempt) judge(e *edge) *judged {
 
 // begin makes the scene of an edge; a subject that differs denies.
 func (a *attempt) begin(e *edge, s *Snapshot[any], payload any, fresh []guard.AnyFact) *judged {
-	j := &judged{edge: e, payload: payload, verdict: guard.Allow()}
+	j := a.spare
+	if a.spare = nil; j == nil {
+		j = &judged{}
+	}
+	j.edge, j.payload, j.verdict = e, payload, guard.Allow()
 	subjects, err := a.c.about(e, s, payload)
 	if err != nil {
 		j.deny("", CodeOtherSubject, err.Error())
 		return j
 	}
 	settled := settledKey(e.event, payload)
-	j.scene = guard.NewScene(guard.SceneSpec{
+	j.scene = &j.own
+	j.scene.Reset(guard.SceneSpec{
 		Task: s.Task, Now: a.in.Now, Received: a.in.Received, Actor: a.p.actor, Principal: a.in.Principal,
 		Facts: a.facts, Subjects: subjects, Fresh: fresh, Unsettled: func(effect string) int { return s.unsettled(effect, settled) },
 	})

@@ -103,23 +103,27 @@ func (a *attempt) tells(i int, e guard.Entry) bool {
 // drive judges one edge that evidence drives; nil when it is not open.
 func (a *attempt) drive(e *edge, entry guard.Entry) *judged {
 	j := a.begin(e, &a.s, e.change(entry), e.fresh)
-	if j.scene == nil {
-		return nil
+	if j.scene != nil && a.opens(j) {
+		return j
 	}
-	for _, g := range e.guards {
+	a.spare, j.scene, j.drafts, j.findings = j, nil, nil, nil
+	return nil
+}
+
+// opens tells whether all allow the edge, and stops at the first that does not.
+func (a *attempt) opens(j *judged) bool {
+	for _, g := range j.edge.guards {
 		if !g.Judge(j.scene).Allowed() {
-			return nil
+			return false
 		}
 	}
-	for _, k := range e.checks {
+	for _, k := range j.edge.checks {
 		if !k.judge(j.scene, a.s.Data, j.payload).Allowed() {
-			return nil
+			return false
 		}
 	}
-	if a.draft(j, &a.s); !j.verdict.Allowed() {
-		return nil
-	}
-	return j
+	a.draft(j, &a.s)
+	return j.verdict.Allowed()
 }
 
 // news tells whether the evidence is worth a version. A pushed observation that only renews is: its order mark must not be
@@ -148,7 +152,7 @@ func (a *attempt) news() bool {
 func (a *attempt) land(blocked []Finding) (Snapshot[any], Outcome) {
 	next := a.s
 	a.stamp(&next, string(guard.Observer))
-	voided := a.keepOffers(&next, a.s.Offers)
+	voided := a.keepOffers(&next, "")
 	a.hear(&next)
 	next.Facts = a.facts.Without(a.c.passing(&next.Head))
 	out := Outcome{Kind: Committed, Task: next.Task, Version: next.Version, State: next.State, Before: a.s.Version}

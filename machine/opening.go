@@ -9,28 +9,31 @@ import (
 
 // voidOffers takes away the offer that was used, those of a state that was left, and those whose ground has changed.
 func (a *attempt) voidOffers(j *judged, next *Snapshot[any]) []Voided {
-	var voided []Voided
-	rest := a.s.Offers
-	if j.offer != "" {
-		voided = append(voided, Voided{Offer: j.offer, Reason: "used"})
-		rest = slices.DeleteFunc(slices.Clone(rest), func(o OpenOffer) bool { return o.ID == j.offer })
+	if j.edge.stay {
+		return a.keepOffers(next, j.offer)
 	}
-	if !j.edge.stay {
-		for _, o := range rest {
-			voided = append(voided, Voided{Offer: o.ID, Reason: "left_state"})
+	next.Offers = nil
+	voided := make([]Voided, 0, len(a.s.Offers))
+	for i := range a.s.Offers {
+		reason := "left_state"
+		if a.s.Offers[i].ID == j.offer {
+			reason = "used"
 		}
-		next.Offers = nil
-		return voided
+		voided = append(voided, Voided{Offer: a.s.Offers[i].ID, Reason: reason})
 	}
-	return append(voided, a.keepOffers(next, rest)...)
+	return voided
 }
 
-// keepOffers keeps the offers that still stand, and records why the others do not.
-func (a *attempt) keepOffers(next *Snapshot[any], open []OpenOffer) []Voided {
+// keepOffers keeps the offers that still stand, and records why the others do not; one of them may be used up.
+func (a *attempt) keepOffers(next *Snapshot[any], used string) []Voided {
 	var voided []Voided
 	next.Offers = nil
-	for i := range open {
-		o := &open[i]
+	for i := range a.s.Offers {
+		o := &a.s.Offers[i]
+		if o.ID == used {
+			voided = append(voided, Voided{Offer: used, Reason: "used"})
+			continue
+		}
 		if k := a.changed(o); k != nil {
 			voided = append(voided, Voided{Offer: o.ID, Reason: "value_changed", Fact: k})
 			continue
