@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/pawlgo/pawl/store"
 )
@@ -46,29 +45,13 @@ func (s *Store) copyTo(dir string) error {
 	if err := s.db.Checkpoint(partial, pebble.WithFlushedWAL()); err != nil {
 		return err
 	}
-	if err := s.mark(partial); err != nil {
+	if err := writeFile(s.fs, partial, copyMark, ""); err != nil {
 		return err
 	}
 	if err := s.fs.Rename(partial, dir); err != nil {
 		return err
 	}
 	return syncDir(s.fs, s.fs.PathDir(dir))
-}
-
-// mark says that the directory is a copy.
-func (s *Store) mark(dir string) error {
-	f, err := s.fs.Create(s.fs.PathJoin(dir, copyMark), vfs.WriteCategoryUnspecified)
-	if err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return syncDir(s.fs, dir)
 }
 
 // Import implements store.Copier.

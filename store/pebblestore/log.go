@@ -2,10 +2,12 @@ package pebblestore
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,17 +36,26 @@ const (
 	chunkEOF  = 5 // with the next log's number, at the end of a log that was closed
 )
 
-// checkLogs looks through the logs in dir.
+// closedMark is a file that a clean close leaves: the names of the logs whose every row is in a table by then.
+const closedMark = "PAWL-CLOSED"
+
+// checkLogs looks through the logs in dir that Pebble may replay.
 func checkLogs(fs vfs.FS, dir string) error {
-	names, err := fs.List(dir)
+	names, err := logNames(fs, dir)
+	if err != nil {
+		return err
+	}
+	done, err := takeClosedMark(fs, dir)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		digits, isLog := strings.CutSuffix(name, ".log")
-		number, err := strconv.ParseUint(digits, 10, 64)
-		if !isLog || err != nil {
+		if slices.Contains(done, name) {
 			continue
+		}
+		number, err := strconv.ParseUint(strings.TrimSuffix(name, ".log"), 10, 64)
+		if err != nil {
+			continue // not one of Pebble's
 		}
 		data, err := readFile(fs, fs.PathJoin(dir, name))
 		if err != nil {
@@ -58,13 +69,67 @@ func checkLogs(fs vfs.FS, dir string) error {
 	return nil
 }
 
+func logNames(fs vfs.FS, dir string) ([]string, error) {
+	names, err := fs.List(dir)
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasSuffix(name, ".log") }), err
+}
+
+// leaveClosedMark says that no log needs to be replayed, since everything was flushed before the close.
+func leaveClosedMark(fs vfs.FS, dir string) error {
+	names, err := logNames(fs, dir)
+	if err != nil {
+		return err
+	}
+	return writeFile(fs, dir, closedMark, strings.Join(names, "\n"))
+}
+
+// takeClosedMark reads what the last close left, if it was a clean one, and removes it before anything is written.
+func takeClosedMark(fs vfs.FS, dir string) ([]string, error) {
+	name := fs.PathJoin(dir, closedMark)
+	if _, err := fs.Stat(name); err != nil {
+		return nil, nil
+	}
+	data, err := readFile(fs, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := fs.Remove(name); err != nil {
+		return nil, err
+	}
+	return strings.Split(string(data), "\n"), syncDir(fs, dir)
+}
+
 func readFile(fs vfs.FS, name string) ([]byte, error) {
 	f, err := fs.Open(name, vfs.SequentialReadsOption)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, info.Size())
+	n, err := io.ReadFull(f, data)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return data[:n], err
+}
+
+// writeFile writes a small file durably.
+func writeFile(fs vfs.FS, dir, name, text string) error {
+	f, err := fs.Create(fs.PathJoin(dir, name), vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write([]byte(text)); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return syncDir(fs, dir)
 }
 
 // journal is a log of Pebble.

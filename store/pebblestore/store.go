@@ -340,20 +340,29 @@ func (s *Store) Close() error {
 	var err error
 	if !s.shut {
 		s.shut = true
-		if !s.g.failed() {
-			err = s.stopClock()
-		}
-		if e := s.closePebble(); err == nil && !s.g.failed() {
-			err = e
-		}
-		if s.g.failed() && err == nil {
-			err = s.failure()
-		}
+		err = s.finish()
 	}
 	s.life.Unlock()
 	s.shutting.Wait()
 	s.kill()
 	return err
+}
+
+// finish closes an open store: everything goes into tables, so that the next open has no log to replay.
+func (s *Store) finish() error {
+	if s.g.failed() {
+		_ = s.closePebble()
+		return nil
+	}
+	err := s.stopClock()
+	if err == nil {
+		err = s.checked(s.db.Flush())
+	}
+	err = errors.Join(err, s.db.Close())
+	if err == nil && !s.g.failed() {
+		err = leaveClosedMark(s.fs, s.dir)
+	}
+	return errors.Join(s.checked(err), s.lock.Close())
 }
 
 // stopClock writes where the clock stands, and that nothing was judged later.
