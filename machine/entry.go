@@ -22,6 +22,7 @@ type Entry struct {
 	To          State           `json:"to"`
 	Payload     json.RawMessage `json:"payload,omitempty" canon:"verbatim"`
 	Actor       guard.Actor     `json:"actor"`
+	Override    bool            `json:"override,omitempty"` // an operator's, with its reason in the payload
 	Principal   string          `json:"principal,omitempty"`
 	Key         string          `json:"key,omitempty"`
 	Fingerprint string          `json:"fingerprint,omitempty"`
@@ -51,6 +52,7 @@ type Exhibit struct {
 	Ref     string          `json:"ref,omitempty"`
 	At      int64           `json:"at"`
 	Seen    int64           `json:"seen"`
+	BasedOn uint64          `json:"based_on_version"` // the version that it was asked for at
 	Merged  guard.Merged    `json:"merged"`
 }
 
@@ -106,7 +108,7 @@ func (a *attempt) entry(next Snapshot[any], j *judged, voided []Voided, out Outc
 		return e
 	}
 	e.Actor, e.Key, e.View, e.Written = a.p.actor, a.p.key, a.p.shown, a.p.revision
-	e.Guards = j.edge.judges
+	e.Guards, e.Override = j.edge.judges, j.edge.override
 	if a.payload == nil {
 		a.payload, _ = canon.Append(nil, j.payload)
 	}
@@ -143,7 +145,7 @@ func (a *attempt) exhibits() []Exhibit {
 	out := make([]Exhibit, 0, len(a.evidence))
 	for i, ev := range a.evidence {
 		e := ev.Entry()
-		out = append(out, Exhibit{e.Key.Fact, e.Key.Subject, ev.Raw(), e.Source, e.Ref, e.At.UnixMicro(), e.Seen.UnixMicro(), a.merged[i]})
+		out = append(out, Exhibit{e.Key.Fact, e.Key.Subject, ev.Raw(), e.Source, e.Ref, e.At.UnixMicro(), e.Seen.UnixMicro(), e.BasedOn, a.merged[i]})
 	}
 	return out
 }

@@ -85,6 +85,7 @@ type Outcome struct {
 	Version  uint64          `json:"state_version"` // where the task stands now, committed or not
 	State    State           `json:"status"`
 	Before   uint64          `json:"before,omitempty"`   // the version that a commit came from
+	Observed uint64          `json:"observed,omitempty"` // the version that keeps what a refusal brought to light
 	Replayed bool            `json:"replayed,omitempty"` // the same proposal had been committed before
 	Event    string          `json:"event,omitempty"`
 	Edge     string          `json:"edge,omitempty"`
@@ -120,6 +121,9 @@ func (o Outcome) String() string {
 	fmt.Fprintf(&b, "%s %s version %d, %s", o.Kind, at, o.Version, o.State)
 	for _, f := range o.Findings {
 		fmt.Fprintf(&b, "; %s", strings.Trim(strings.Join([]string{f.Guard, f.Code, f.Text}, ": "), ": "))
+	}
+	if o.Observed != 0 {
+		fmt.Fprintf(&b, "; what was observed is kept as version %d", o.Observed)
 	}
 	var open []string
 	for _, p := range o.Permits {

@@ -6,8 +6,15 @@ import (
 	"strings"
 )
 
-// plain writes a value for a person: the fields of a struct by their JSON names, in declared order; a value that has a
-// String method by that.
+// Plain writes a value for a person: the fields of a struct by their JSON names, in declared order; a value that has a String
+// method by that; nil as unknown.
+func Plain(v any) string {
+	if v == nil {
+		return "unknown"
+	}
+	return plain(v)
+}
+
 func plain(v any) string {
 	if s, ok := v.(fmt.Stringer); ok {
 		return s.String()

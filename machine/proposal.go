@@ -68,11 +68,26 @@ func (p Proposal) Payload() any { return p.payload }
 // Actor says what kind of party proposes.
 func (p Proposal) Actor() guard.Actor { return p.actor }
 
+// Subjects are the ids that the payload names, by kind.
+func (p Proposal) Subjects() guard.Subjects {
+	if p.event == nil {
+		return nil
+	}
+	named, err := p.event.subjects.narrow(guard.Subjects{}, p.payload)
+	if err != nil {
+		return nil
+	}
+	return named
+}
+
 // Base is the version that the proposer had seen; 0 when nobody said.
 func (p Proposal) Base() uint64 { return p.basedOn }
 
 // Key is what Keyed set.
 func (p Proposal) Key() string { return p.key }
+
+// Revision is what Written recorded.
+func (p Proposal) Revision() string { return p.revision }
 
 // View is the digest that Shown recorded.
 func (p Proposal) View() string { return p.shown }

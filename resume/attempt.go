@@ -31,7 +31,7 @@ type Attempt struct {
 }
 
 func attemptOf(p machine.Proposal, who guard.Principal, out machine.Outcome) Attempt {
-	a := Attempt{BasedOn: p.Base(), Event: p.Event(), Actor: p.Actor(), Principal: who.ID, View: p.View(), Kind: out.Kind, Findings: out.Findings}
+	a := Attempt{BasedOn: p.Base(), Event: out.Event, Actor: p.Actor(), Principal: who.ID, View: p.View(), Kind: out.Kind, Findings: out.Findings}
 	if b, err := canon.Append(nil, p.Payload()); err == nil && p.Payload() != nil && len(b) <= maxAttemptPayload {
 		a.Payload = b
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -33,7 +35,8 @@ type Config struct {
 	Effects []Handler
 	// Trust are the handles whose observations are accepted, beside those of Observers and Effects.
 	Trust []*guard.Authority
-	// May says who may act on a task. Nil means its owner and principals with the operator role.
+	// May says who may see a task and act on it. Nil means its owner, whoever it waits for or has an open offer to, and
+	// principals with the operator role.
 	May func(guard.Principal, machine.Head) bool
 	// ObserveWithin bounds one round of questions to observers. 0 means DefaultObserveWithin.
 	ObserveWithin time.Duration
@@ -58,9 +61,7 @@ var ErrConfig = errors.New("configuration is not whole")
 
 func (c Config) withDefaults() Config {
 	if c.May == nil {
-		c.May = func(p guard.Principal, h machine.Head) bool {
-			return p.ID != "" && p.ID == h.Owner || p.Has(guard.OperatorRole)
-		}
+		c.May = mayByDefault
 	}
 	if c.ObserveWithin == 0 {
 		c.ObserveWithin = DefaultObserveWithin
@@ -80,6 +81,13 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// mayByDefault lets in who owns the task, who is waited for or asked by it, and operators.
+func mayByDefault(p guard.Principal, h machine.Head) bool {
+	asked := func(party machine.Party) bool { return party != machine.TaskOwner && p.Has(string(party)) }
+	return p.ID != "" && p.ID == h.Owner || p.Has(guard.OperatorRole) || h.Waiting != nil && asked(h.Waiting.For) ||
+		slices.ContainsFunc(h.Offers, func(o machine.OpenOffer) bool { return asked(o.To) })
+}
+
 // Open checks the configuration, reports all that is wrong with it at once, and opens a controller on the store. The
 // store stays the caller's to close, after the controller is no longer used. Errors wrap [ErrConfig] or are the store's.
 func Open(ctx context.Context, st store.Store, cfg Config) (*Controller, error) {
@@ -97,6 +105,7 @@ func Open(ctx context.Context, st store.Store, cfg Config) (*Controller, error) 
 	r.observers()
 	r.effects()
 	r.trust()
+	r.vouched()
 	if len(r.faults) > 0 {
 		return nil, fmt.Errorf("%w:\n%w", ErrConfig, errors.Join(r.faults...))
 	}
@@ -235,6 +244,19 @@ func (r *register) trust() {
 			r.fault("a trusted handle speaks for %q, and no fact has that authority", a.Name())
 		default:
 			r.c.trusted[a] = true
+		}
+	}
+}
+
+// vouched checks that somebody can speak for each fact: one that nobody can would keep its guards waiting for ever.
+func (r *register) vouched() {
+	speaks := map[string]bool{}
+	for a := range r.c.trusted {
+		speaks[a.Name()] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.facts)) {
+		if f := r.facts[name]; !speaks[f.Source] {
+			r.fault("nobody speaks for %q, the authority of fact %s: add resume.Pull, or its handle to Trust", f.Source, name)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (c *Controller) perform(ctx context.Context, row store.Effect) error {
 	if !ok || !intent.Unsettled() {
 		return fmt.Errorf("the store holds an effect that the task does not: %w", store.ErrCorrupt)
 	}
-	j := &job{c: c, row: row, intent: intent, handler: c.handlers[intent.Effect], s: &Session{c: c, at: l}}
+	j := &job{c: c, row: row, intent: intent, handler: c.handlers[intent.Effect], s: &Session{c: c, own: true, at: l}}
 	if j.done, err = decodeProgress(row.Body); err != nil {
 		return fmt.Errorf("its progress: %w: %w", store.ErrCorrupt, err)
 	}

@@ -28,7 +28,7 @@ func (c *Controller) Observe(ctx context.Context, task string, observations ...g
 	if err != nil {
 		return machine.Outcome{}, err
 	}
-	s := &Session{c: c, at: l}
+	s := &Session{c: c, own: true, at: l}
 	return s.Observe(ctx, observations...)
 }
 

@@ -13,15 +13,22 @@ import (
 	"github.com/pawlgo/pawl/store"
 )
 
-// Propose asks for a commit. The outcome says what became of it; the error is for what is broken. Carried observations belong
+// Wrote sets which model and prompt write this session's proposals from now on, for the history; see
+// [machine.Proposal.Written].
+func (s *Session) Wrote(revision string) { s.written = revision }
+
+// Propose asks for a commit. A proposal counts as the model's unless it says otherwise with As. The outcome says what became of it; the error is for what is broken. Carried observations belong
 // to this proposal: what the customer just typed. After it the session stands at the outcome's version. A proposal that
 // does not say what it was based on is based on the version that the session stands at.
 func (s *Session) Propose(ctx context.Context, p machine.Proposal, carried ...guard.Observation) (machine.Outcome, error) {
 	if p.Base() == 0 {
 		p = p.BasedOn(s.Version())
 	}
+	if p.Revision() == "" {
+		p = p.Written(s.written)
+	}
 	if p.Event() == "" {
-		return s.malformed(ctx, machine.Finding{Code: machine.CodeNoEvent, Text: "the proposal is empty"}, carried)
+		return s.malformed(ctx, "", machine.Finding{Code: machine.CodeNoEvent, Text: "the proposal is empty"}, carried)
 	}
 	if f := s.mayActAs(p.Actor()); f != nil {
 		return s.conclude(ctx, p, nil, s.refused(*f))
@@ -41,11 +48,11 @@ func (s *Session) Propose(ctx context.Context, p machine.Proposal, carried ...gu
 func (s *Session) ProposeRaw(ctx context.Context, event string, payload []byte, carried ...guard.Observation) (machine.Outcome, error) {
 	info := s.at.m.EventNamed(event)
 	if info == nil {
-		return s.malformed(ctx, machine.Finding{Code: machine.CodeUnknownEvent, Text: fmt.Sprintf("the machine declares no event %.80q", event)}, carried)
+		return s.malformed(ctx, event, machine.Finding{Code: machine.CodeUnknownEvent, Text: fmt.Sprintf("the machine declares no event %.80q", event)}, carried)
 	}
 	p, err := info.Decode(payload)
 	if err != nil {
-		return s.malformed(ctx, formFinding(err), carried)
+		return s.malformed(ctx, event, formFinding(err), carried)
 	}
 	return s.Propose(ctx, p, carried...)
 }
@@ -59,13 +66,16 @@ func (s *Session) Answer(ctx context.Context, v projection.View, output []byte, 
 	}
 	p, err := v.Read(output)
 	if err != nil {
-		return s.malformed(ctx, formFinding(err), carried)
+		return s.malformed(ctx, "", formFinding(err), carried)
 	}
 	return s.Propose(ctx, p, carried...)
 }
 
 // malformed refuses what is no proposal at all. What the party said meanwhile is kept all the same.
-func (s *Session) malformed(ctx context.Context, f machine.Finding, carried []guard.Observation) (machine.Outcome, error) {
+func (s *Session) malformed(ctx context.Context, event string, f machine.Finding, carried []guard.Observation) (machine.Outcome, error) {
+	if err := s.reload(ctx); err != nil {
+		return machine.Outcome{}, err
+	}
 	now, err := s.c.now(ctx)
 	if err != nil {
 		return machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
@@ -74,7 +84,11 @@ func (s *Session) malformed(ctx context.Context, f machine.Finding, carried []gu
 	if err != nil {
 		evidence = nil
 	}
-	return s.conclude(ctx, machine.Proposal{}, evidence, s.refused(f))
+	out := s.refused(f)
+	if len(event) <= guard.MaxName {
+		out.Event = event
+	}
+	return s.conclude(ctx, machine.Proposal{}, evidence, out)
 }
 
 func formFinding(err error) machine.Finding {
@@ -224,13 +238,32 @@ func (s *Session) lost(ctx context.Context, r *request, base uint64) (done machi
 // conclude ends a proposal that is no commit: evidence that it brought to light is committed on its own (law 12), the attempt
 // is kept, and the outcome says where the task stands and what is permitted now.
 func (s *Session) conclude(ctx context.Context, p machine.Proposal, evidence []guard.Evidence, out machine.Outcome) (machine.Outcome, error) {
-	out.Event = p.Event()
+	if p.Event() != "" {
+		out.Event = p.Event()
+	}
+	out.Findings = append(out.Findings, s.beside(p, evidence)...)
 	s.c.note(ctx, s.at, attemptOf(p, s.who, out))
+	at := s.Version()
 	if _, err := s.land(ctx, evidence); err != nil {
 		return out, err
+	}
+	if s.Version() > max(at, out.Version) {
+		out.Observed = s.Version()
 	}
 	out.Task, out.Version, out.State = s.Task(), s.Version(), s.State()
 	permits, err := s.Permits(ctx)
 	out.Permits = permits
 	return out, err
+}
+
+// beside tells of carried evidence that is about something else than the task and the proposal: it was let go (law 3).
+func (s *Session) beside(p machine.Proposal, evidence []guard.Evidence) []machine.Finding {
+	var out []machine.Finding
+	for _, e := range evidence {
+		k, about := e.Entry().Key, e.Fact().About
+		if !e.WasPulled() && !s.at.m.Relevant(s.at.snap, e.Entry()) && !slices.Contains(p.Subjects()[about], k.Subject) && about != guard.OfferKind {
+			out = append(out, machine.Finding{Code: machine.CodeOtherSubject, Text: k.String() + " is not about this task, and was let go"})
+		}
+	}
+	return out
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -43,8 +42,9 @@ type Report struct {
 	Since       time.Time // when the present stay began
 	UpdatedBy   string
 	Waiting     *machine.Waiting
+	Overdue     bool // the wait has run out, and its timer has not fired yet
 	Facts       []ReportedFact
-	NotHappened []string // effects that the machine knows and the task never intended, or that have no outcome yet
+	NotHappened []string // effects that the machine knows, and that the task never intended or that have failed
 	Effects     []ReportedEffect
 	Offers      []machine.OpenOffer
 	Changed     []Change // what resuming observed to be different
@@ -70,8 +70,12 @@ type ReportedEffect struct {
 	Last   string // why it is not settled yet
 }
 
-// Report says where the task stands. Errors are the store's.
+// Report moves the session to the newest version and says where the task stands there. Errors wrap [ErrNoTask], or are the
+// store's.
 func (s *Session) Report(ctx context.Context) (Report, error) {
+	if err := s.reload(ctx); err != nil {
+		return Report{}, err
+	}
 	now, err := s.c.now(ctx)
 	if err != nil {
 		return Report{}, fmt.Errorf("task %s: %w", s.Task(), err)
@@ -79,7 +83,13 @@ func (s *Session) Report(ctx context.Context) (Report, error) {
 	believed := s.at.m.Copy(s.believed())
 	h := believed.Head
 	r := Report{Task: h.Task, Machine: h.Machine, State: h.State, Version: h.Version, Owner: h.Owner, Since: h.Entered,
-		UpdatedBy: h.UpdatedBy, Waiting: h.Waiting, Offers: s.Offers(), Changed: s.changed, Final: s.at.m.IsFinal(h.State)}
+		UpdatedBy: h.UpdatedBy, Waiting: h.Waiting, Changed: s.changed, Final: s.at.m.IsFinal(h.State)}
+	for _, o := range s.Offers() {
+		if now.Before(o.Expires) {
+			r.Offers = append(r.Offers, o)
+		}
+	}
+	r.Overdue = h.Waiting != nil && !now.Before(h.Waiting.Until)
 	for _, e := range believed.Facts.All() {
 		r.Facts = append(r.Facts, reported(s.at.m.FactNamed(e.Key.Fact), e, now))
 	}
@@ -90,7 +100,8 @@ func (s *Session) Report(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	for _, name := range s.at.m.Effects() {
-		if !slices.ContainsFunc(r.Effects, func(e ReportedEffect) bool { return e.Effect == name && e.Status == string(machine.Confirmed) }) {
+		// One that is under way may have happened: unknown is not the same as no (law 8).
+		if !slices.ContainsFunc(r.Effects, func(e ReportedEffect) bool { return e.Effect == name && e.Status != string(machine.Failed) }) {
 			r.NotHappened = append(r.NotHappened, name)
 		}
 	}
@@ -157,50 +168,3 @@ func (s *Session) effects(ctx context.Context) ([]ReportedEffect, error) {
 	}
 	return out, nil
 }
-
-// String is the report for a person.
-func (r Report) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "task_id: %s\nstatus: %s\nstate_version: %d\n", r.Task, r.State, r.Version)
-	if w := r.Waiting; w != nil {
-		fmt.Fprintf(&b, "waiting for: %s, since %s, until %s\n", w.For, minute(w.Since), minute(w.Until))
-	}
-	for _, f := range r.Facts {
-		switch f.Status {
-		case guard.Unknown:
-			fmt.Fprintf(&b, "%s: unknown\n", f.Key.Fact)
-		case guard.Stale:
-			fmt.Fprintf(&b, "%s: %v, needs re-verification, source %s at %s\n", f.Key.Fact, f.Value, source(f), minute(f.At))
-		default:
-			fmt.Fprintf(&b, "%s: %v, verified, source %s at %s\n", f.Key.Fact, f.Value, source(f), minute(f.At))
-		}
-	}
-	for _, c := range r.Changed {
-		fmt.Fprintf(&b, "changed: %s was %v, is %v\n", c.Key, c.Was, c.Is)
-	}
-	for _, e := range r.Effects {
-		fmt.Fprintf(&b, "effect %s: %s\n", e.Key, e.Status)
-	}
-	for _, n := range r.NotHappened {
-		fmt.Fprintf(&b, "has not happened: %s\n", n)
-	}
-	for _, o := range r.Offers {
-		fmt.Fprintf(&b, "offered: %s\n", o.Question)
-	}
-	for _, p := range r.Permits {
-		if p.Open {
-			fmt.Fprintf(&b, "permitted: %s\n", p.Event)
-		}
-	}
-	return b.String()
-}
-
-// source is where the source keeps it, or else the authority.
-func source(f ReportedFact) string {
-	if f.Ref != "" {
-		return f.Ref
-	}
-	return f.Source
-}
-
-func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }

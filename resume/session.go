@@ -14,7 +14,9 @@ import (
 type Session struct {
 	c       *Controller
 	who     guard.Principal
+	own     bool // the controller's own hand: it acts for nobody
 	at      loaded
+	written string           // revision of the model and prompt that write its proposals
 	held    []guard.Evidence // observed again and found unchanged; committed with the next proposal
 	changed []Change         // what resuming found different
 }
@@ -55,6 +57,9 @@ func (s *Session) Permits(ctx context.Context) ([]machine.Permit, error) {
 // Project is what a model may see for a decision; untrusted text goes in as quotes. Errors wrap [projection.ErrNotNow], or
 // are the projection's or the store's.
 func (s *Session) Project(ctx context.Context, d *projection.Decision, said ...projection.Quote) (projection.View, error) {
+	if !s.c.cfg.May(s.who, s.at.snap.Head) {
+		return projection.View{}, fmt.Errorf("task %s: %w", s.Task(), ErrNoTask)
+	}
 	now, err := s.c.now(ctx)
 	if err != nil {
 		return projection.View{}, fmt.Errorf("task %s: %w", s.Task(), err)
@@ -69,13 +74,17 @@ func (s *Session) believed() machine.Snapshot[any] {
 	return snap
 }
 
-// reload moves the session to the newest version.
+// reload moves the session to the newest version, if the principal may still act on the task.
 func (s *Session) reload(ctx context.Context) error {
 	l, err := s.c.load(ctx, s.Task())
-	if err == nil {
-		s.at = l
+	if err != nil {
+		return err
 	}
-	return err
+	if !s.own && !s.c.cfg.May(s.who, l.snap.Head) {
+		return fmt.Errorf("task %s: %w", s.Task(), ErrNoTask)
+	}
+	s.at = l
+	return nil
 }
 
 // refresh observes again what has gone stale.

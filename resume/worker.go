@@ -66,7 +66,7 @@ func (c *Controller) fire(ctx context.Context, task string) error {
 	if err != nil {
 		return err
 	}
-	s := &Session{c: c, at: l}
+	s := &Session{c: c, own: true, at: l}
 	for _, p := range l.m.Due(l.snap, now) {
 		out, err := s.propose(ctx, p, nil, nil)
 		switch {
