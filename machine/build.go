@@ -14,6 +14,7 @@ import (
 // [ErrDefinition].
 func (b *Builder[D]) Build() (*Machine[D], error) {
 	c := b.c
+	c.expand()
 	for _, e := range c.edges {
 		e.name, e.judges = e.title(), e.judgeNames()
 	}
@@ -27,6 +28,13 @@ func (b *Builder[D]) Build() (*Machine[D], error) {
 	var err error
 	if c.engine, err = engine.New(string(c.initial), states, edges); err != nil {
 		return nil, fmt.Errorf("machine %s: %w", c.name, err)
+	}
+	c.ways = map[State]map[string][][]*edge{}
+	for _, s := range c.states() {
+		c.ways[s] = map[string][][]*edge{}
+		for _, event := range c.engine.Events(string(s)) {
+			c.ways[s][event] = c.levels(s, event)
+		}
 	}
 	m := &Machine[D]{c}
 	if c.digest, err = canon.Digest(c.describe()); err != nil {

@@ -16,31 +16,34 @@ type Builder[D any] struct{ c *core }
 
 // core is a definition with its types erased.
 type core struct {
-	name       string
-	version    int
-	digest     string
-	place      string
-	initial    State
-	final      map[State]string // state to place
-	waits      map[State]*wait
-	timers     map[State][]timer
-	edges      []*edge
-	invariants []invariant
-	effects    map[string]*EffectInfo
-	facts      map[string]*guard.FactInfo
-	events     map[string]*EventInfo
-	subjects   subjectFields
-	dataType   reflect.Type
-	clone      func(any) any
-	decode     func([]byte) (any, error)
-	decodeNew  func([]byte) (any, error)
-	faults     []error
-	accepts    []*accepted       // rules that the author silenced
-	later      []func()          // what Build does first, when the edges have their names
-	factPlaces map[string]string // where each fact is first named
-	engine     *engine.Engine
-	driven     map[State]map[string][]*edge // edges that a changed fact drives
-	timed      map[*EventInfo]bool          // events of waits and timers
+	name        string
+	version     int
+	digest      string
+	place       string
+	initial     State
+	final       map[State]string // state to place
+	waits       map[State]*wait
+	timers      map[State][]timer
+	edges       []*edge
+	invariants  []invariant
+	effects     map[string]*EffectInfo
+	facts       map[string]*guard.FactInfo
+	events      map[string]*EventInfo
+	subjects    subjectFields
+	dataType    reflect.Type
+	clone       func(any) any
+	decode      func([]byte) (any, error)
+	decodeNew   func([]byte) (any, error)
+	ways        map[State]map[string][][]*edge // edges by state and event, the innermost first
+	supers      map[State][]State
+	superPlaces map[State]string
+	faults      []error
+	accepts     []*accepted       // rules that the author silenced
+	later       []func()          // what Build does first, when the edges have their names
+	factPlaces  map[string]string // where each fact is first named
+	engine      *engine.Engine
+	driven      map[State]map[string][]*edge // edges that a changed fact drives
+	timed       map[*EventInfo]bool          // events of waits and timers
 }
 
 type wait struct {
@@ -78,7 +81,7 @@ func New[D any](name string, initial State) *Builder[D] {
 	t := reflect.TypeFor[D]()
 	return &Builder[D]{&core{
 		name: name, version: 1, initial: initial, place: place(1),
-		final: map[State]string{}, waits: map[State]*wait{}, timers: map[State][]timer{},
+		supers: map[State][]State{}, superPlaces: map[State]string{}, final: map[State]string{}, waits: map[State]*wait{}, timers: map[State][]timer{},
 		effects: map[string]*EffectInfo{}, facts: map[string]*guard.FactInfo{}, factPlaces: map[string]string{}, events: map[string]*EventInfo{},
 		subjects: findSubjects(t), dataType: t, clone: cloner[D](t),
 		decode:    func(raw []byte) (any, error) { return guard.DecodeStored[D](raw) },

@@ -16,6 +16,7 @@ type Description struct {
 	Data       string              `json:"data"` // the type
 	DataShape  string              `json:"data_shape"`
 	States     []StateDescription  `json:"states"`
+	Groups     []GroupDescription  `json:"groups,omitempty"`
 	Events     []EventDescription  `json:"events"`
 	Edges      []EdgeDescription   `json:"edges"`
 	Facts      []FactDescription   `json:"facts"`
@@ -31,6 +32,12 @@ type StateDescription struct {
 	Timers   []string `json:"timers,omitempty"` // event and delay
 }
 
+// GroupDescription is a group of states, or of other groups, that edges may leave together.
+type GroupDescription struct {
+	Name State   `json:"name"`
+	Of   []State `json:"of"`
+}
+
 // EventDescription is one event.
 type EventDescription struct {
 	Name    string `json:"name"`
@@ -43,7 +50,8 @@ type EventDescription struct {
 type EdgeDescription struct {
 	Event   string             `json:"event"`
 	From    []State            `json:"from"`
-	To      State              `json:"to,omitempty"` // "" stays
+	Leaves  []State            `json:"leaves,omitempty"` // the groups that From comes from, as declared
+	To      State              `json:"to,omitempty"`     // "" stays
 	By      []guard.Actor      `json:"by,omitempty"`
 	Fresh   []string           `json:"fresh,omitempty"`
 	Guards  []GuardDescription `json:"guards,omitempty"`
@@ -53,7 +61,9 @@ type EdgeDescription struct {
 	Offers  []string           `json:"offers,omitempty"`
 	Returns bool               `json:"returns,omitempty"` // it answers its proposer
 	// Revision is that of the edge's own functions: its checks, and what it applies, emits, offers and returns.
-	Revision int `json:"revision,omitempty"`
+	Revision int  `json:"revision,omitempty"`
+	Override bool `json:"override,omitempty"` // an operator's
+	Reopens  bool `json:"reopens,omitempty"`  // may leave a final state
 }
 
 // GuardDescription is one guard or check of an edge.
@@ -99,6 +109,9 @@ func (c *core) describe() Description {
 	for _, s := range c.states() {
 		d.States = append(d.States, c.describeState(s))
 	}
+	for _, name := range sorted(c.supers) {
+		d.Groups = append(d.Groups, GroupDescription{name, slices.Sorted(slices.Values(c.supers[name]))})
+	}
 	for _, name := range sorted(c.events) {
 		if i := c.events[name]; !i.internal {
 			d.Events = append(d.Events, EventDescription{name, i.Payload.String(), shape(i.Payload), i.Narrows})
@@ -141,7 +154,10 @@ func (c *core) describeState(s State) StateDescription {
 
 func (e *edge) describe() EdgeDescription {
 	d := EdgeDescription{Event: e.event.Name, From: slices.Sorted(slices.Values(e.from)), To: e.to, By: slices.Sorted(slices.Values(e.actors)),
-		Applies: e.apply != nil, Revision: e.revision}
+		Applies: e.apply != nil, Revision: e.revision, Override: e.override, Reopens: e.reopens}
+	if !slices.Equal(slices.Sorted(slices.Values(e.named)), d.From) {
+		d.Leaves = slices.Sorted(slices.Values(e.named))
+	}
 	for _, f := range e.fresh {
 		d.Fresh = append(d.Fresh, f.Info().Name)
 	}

@@ -15,7 +15,9 @@ type edge struct {
 	judges  []string // what has to allow it, by name
 	place   string
 	event   *EventInfo
-	from    []State
+	named   []State       // the states and groups that it leaves, as declared
+	from    []State       // the states among and in them
+	depth   map[State]int // how many groups outside a state it was declared
 	to      State
 	stay    bool
 	actors  []guard.Actor
@@ -29,6 +31,8 @@ type edge struct {
 	change  func(guard.Entry) any
 
 	revision int
+	override bool // an operator's
+	reopens  bool // may leave a final state
 }
 
 type check struct {
@@ -42,8 +46,8 @@ func (e *edge) title() string {
 	if e.stay {
 		to = "(stay)"
 	}
-	from := make([]string, len(e.from))
-	for i, s := range e.from {
+	from := make([]string, len(e.named))
+	for i, s := range e.named {
 		from[i] = string(s)
 	}
 	event := "?"

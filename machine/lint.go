@@ -162,11 +162,11 @@ func (c *core) placeOf(s State) string {
 func (c *core) lintStates() {
 	for _, s := range c.states() {
 		_, final := c.final[s]
-		exit := slices.ContainsFunc(c.edges, func(e *edge) bool { return e.leaves(s) })
+		exit := slices.ContainsFunc(c.edges, func(e *edge) bool { return e.leaves(s) && !e.reopens })
 		switch {
 		case final && exit:
-			c.fault("final_exit", c.final[s], "final state "+string(s)+" has an edge", "remove the edge")
-		case !final && !exit:
+			c.fault("final_exit", c.final[s], "final state "+string(s)+" has an edge", "remove the edge, or let evidence or an operator drive it, with Reopens")
+		case !final && !exit && !slices.ContainsFunc(c.edges, func(e *edge) bool { return e.leaves(s) }):
 			c.fault("dead_end", c.placeOf(s), "state "+string(s)+" has no way out", "declare it Final, or add an edge")
 		case final && (c.waits[s] != nil || len(c.timers[s]) > 0):
 			c.fault("final_waits", c.final[s], "final state "+string(s)+" waits", "remove the wait and the timers")

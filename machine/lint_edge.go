@@ -11,8 +11,8 @@ func (c *core) lintEdge(e *edge) {
 	if len(e.from) == 0 || e.stay == (e.to != "") {
 		c.fault("no_way", e.place, e.name+" needs From, and either To or Stay", "add them")
 	}
-	for i, s := range e.from {
-		if slices.Contains(e.from[:i], s) {
+	for i, s := range e.named {
+		if slices.Contains(e.named[:i], s) {
 			c.fault("from_twice", e.place, e.name+" leaves "+string(s)+" twice", "name it once")
 		}
 	}
@@ -28,6 +28,7 @@ func (c *core) lintEdge(e *edge) {
 			c.fault("actor", e.place, fmt.Sprintf("%q cannot propose %s", actor, e.name), "use guard.Model, guard.User or guard.Operator")
 		}
 	}
+	c.lintOverride(e)
 	for _, g := range e.guards {
 		if g.Name() == "" {
 			c.fault("zero_guard", e.place, e.name+" requires the zero Guard", "declare it with guard.New")
@@ -43,7 +44,8 @@ func (c *core) lintEdge(e *edge) {
 // lintRivals finds two edges of one event of which one is open whenever the other is: that one can never be taken.
 func (c *core) lintRivals(e *edge) {
 	for _, o := range c.edges[:e.index] {
-		if o.event != e.event || !slices.ContainsFunc(e.from, o.leaves) || !meet(o.actors, e.actors) {
+		rivals := slices.ContainsFunc(e.from, func(s State) bool { return o.leaves(s) && o.depth[s] == e.depth[s] })
+		if o.event != e.event || !rivals || !meet(o.actors, e.actors) {
 			continue
 		}
 		if within(o.judges, e.judges) || within(e.judges, o.judges) {

@@ -79,14 +79,22 @@ func (a *attempt) driven() (open *judged, blocked []Finding) {
 			j := a.drive(e, entry)
 			switch {
 			case j == nil:
-			case open == nil || open.edge.when != e.when && e.index < open.edge.index:
+			case open == nil || a.before(e, open.edge):
 				open = j
-			case open.edge.when == e.when && open.edge != e:
+			case open.edge.when == e.when && open.edge != e && !a.before(open.edge, e):
 				return nil, []Finding{{Code: CodeAmbiguous, Text: "both are open: " + open.edge.name + " and " + e.name}}
 			}
 		}
 	}
 	return open, nil
+}
+
+// before tells whether one driven edge goes before another: of one fact the inner one, of several the first declared.
+func (a *attempt) before(e, o *edge) bool {
+	if e.when != o.when {
+		return e.index < o.index
+	}
+	return e.depth[a.s.State] < o.depth[a.s.State]
 }
 
 // tells whether evidence says something new: another value, or the same one where what is recorded had gone stale. A value that

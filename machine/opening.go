@@ -80,11 +80,11 @@ func (a *attempt) offer(o output, payload any, next *Snapshot[any], n int) (*Ope
 	}
 	kind := Refused
 	var findings []Finding
-	for _, i := range a.c.engine.Candidates(string(next.State), o.offer.Name) {
-		if a.c.edges[i].confirm == nil {
+	for _, e := range slices.Concat(a.c.ways[next.State][o.offer.Name]...) {
+		if e.confirm == nil {
 			continue
 		}
-		j := a.begin(a.c.edges[i], next, payload, nil)
+		j := a.begin(e, next, payload, nil)
 		if j.scene != nil {
 			a.guards(j, next)
 		}

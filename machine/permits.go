@@ -21,8 +21,8 @@ func (a *attempt) permits() []Permit {
 	var out []Permit
 	for _, event := range a.c.engine.Events(string(a.s.State)) {
 		p := Permit{Event: event}
-		for _, i := range a.c.engine.Candidates(string(a.s.State), event) {
-			if e := a.c.edges[i]; e.when == nil && len(e.actors) > 0 {
+		for _, e := range slices.Concat(a.c.ways[a.s.State][event]...) {
+			if e.when == nil && len(e.actors) > 0 {
 				a.permit(e, &p)
 			}
 		}

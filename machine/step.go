@@ -130,29 +130,47 @@ func formed(v any, most int, valid bool) ([]byte, error) {
 	return b, err
 }
 
-// candidates judges every edge of the event from this state, and gives the one that is open. While another edge cannot be judged
-// none is: it could turn out to be open as well, and turning a fact into unknown must never let anything pass (law 4).
+// candidates judges the edges of the event from this state, the innermost first, and gives the one that is open. While
+// another edge as near cannot be judged none is: it could turn out to be open as well, and turning a fact into unknown
+// must never let anything pass (law 4).
 func (a *attempt) candidates() (*judged, Kind, []Finding) {
-	indexes := a.c.engine.Candidates(string(a.s.State), a.p.event.Name)
-	if len(indexes) == 0 {
+	levels := a.c.ways[a.s.State][a.p.event.Name]
+	if len(levels) == 0 {
 		return nil, Refused, []Finding{{Code: CodeNoTransition, Text: fmt.Sprintf("%s is not possible in %s", a.p.event.Name, a.s.State)}}
 	}
-	var open *judged
 	var findings []Finding
 	kind := Refused
-	for _, i := range indexes {
-		j := a.judge(a.c.edges[i])
+	for _, edges := range levels {
+		open, k, found := a.level(edges, kind)
+		findings, kind = append(findings, found...), k
+		switch {
+		case open == nil && found != nil && found[len(found)-1].Code == CodeAmbiguous:
+			return nil, Refused, found[len(found)-1:]
+		case kind == NeedsEvidence:
+			return nil, NeedsEvidence, findings
+		case open != nil:
+			return open, kind, findings
+		}
+	}
+	return nil, kind, findings
+}
+
+// level judges edges that are as near as each other.
+func (a *attempt) level(edges []*edge, kind Kind) (open *judged, _ Kind, findings []Finding) {
+	for _, e := range edges {
+		j := a.judge(e)
 		if !j.verdict.Allowed() {
 			findings, kind = append(findings, j.findings...), hopeful(kind, j.verdict)
 			continue
 		}
 		if open != nil {
-			return nil, Refused, []Finding{{Code: CodeAmbiguous, Text: "both are open: " + open.edge.name + " and " + j.edge.name}}
+			both := Finding{Code: CodeAmbiguous, Text: "both are open: " + open.edge.name + " and " + j.edge.name}
+			return nil, Refused, append(findings, both)
 		}
 		open = j
 	}
 	if open != nil && kind == NeedsEvidence {
-		return nil, NeedsEvidence, slices.DeleteFunc(findings, func(f Finding) bool { return len(f.Missing) == 0 })
+		findings = slices.DeleteFunc(findings, func(f Finding) bool { return len(f.Missing) == 0 })
 	}
 	return open, kind, findings
 }
