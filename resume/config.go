@@ -22,6 +22,7 @@ const (
 	MaxRounds            = 4                // rounds of questions for one proposal
 	MaxFound             = 1000             // tasks that one search returns
 	MaxHandlers          = 8                // effects performed side by side
+	MaxAsking            = 256              // questions that one observer is asked side by side; more wait, within their deadline
 )
 
 // Config is all that a controller is made of. Nothing can be registered later, so no timer and no effect ever fires before

@@ -13,6 +13,7 @@ type Observer struct {
 	fact *guard.FactInfo
 	ask  func(context.Context, guard.Query) (guard.Observation, error)
 	by   *guard.Authority
+	busy chan struct{} // has room for MaxAsking
 }
 
 // errOtherSubject says that an observer answered about something else than it was asked about.
@@ -35,5 +36,5 @@ func Pull[T any](f guard.Fact[T], fn func(context.Context, guard.Query) (guard.O
 			return guard.Observation{}, fmt.Errorf("asked about %q, got %q: %w", q.Subject, o.Subject, errOtherSubject)
 		}
 		return f.Observe(by, o), nil
-	}, by}
+	}, by, make(chan struct{}, MaxAsking)}
 }

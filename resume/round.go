@@ -79,7 +79,14 @@ func (r *round) observe(ctx context.Context, q guard.Query) (e guard.Evidence, e
 			err = fmt.Errorf("observer of %s panicked: %v", guard.Key{Fact: q.Fact, Subject: q.Subject}, p)
 		}
 	}()
-	o, err := r.c.observers[q.Fact].ask(ctx, q)
+	observer := r.c.observers[q.Fact]
+	select {
+	case observer.busy <- struct{}{}:
+		defer func() { <-observer.busy }()
+	case <-ctx.Done():
+		return e, ctx.Err() // those that hang do not pile up
+	}
+	o, err := observer.ask(ctx, q)
 	if err != nil {
 		return e, err
 	}
