@@ -34,6 +34,7 @@ var domain = &replay.Domain{
 	Subjects: subjects,
 	Policy:   policy,
 	Load:     load,
+	Bars:     replay.Bars{WrongRefused: 340, RightRefused: 15},
 }
 
 // userID is how the airline writes user ids.

@@ -109,6 +109,7 @@ func (g *gate) attempt(ctx context.Context, c *conversation, rec Run, i int, b b
 func (g *gate) supplied(ctx context.Context, c *conversation, user string, call Call, out machine.Outcome) (machine.Outcome, error) {
 	var err error
 	if c.unidentified() {
+		c.trace.say("  the replay supplies who the customer is, for the facts to be judged")
 		if err = c.signIn(ctx, user); err == nil {
 			out, err = c.write(ctx, call)
 		}
@@ -116,6 +117,7 @@ func (g *gate) supplied(ctx context.Context, c *conversation, user string, call 
 	if err != nil || out.Kind == machine.Committed || !g.admitted(out) {
 		return out, err
 	}
+	c.trace.say("  the replay supplies the customer's yes, for the facts to be judged")
 	if out, err = c.agree(ctx, call); err != nil || out.Kind != machine.Committed {
 		return out, err
 	}

@@ -35,6 +35,8 @@ type Domain struct {
 	Policy func(machine.Finding) (rule string)
 	// Load reads the databases.
 	Load func(fs.FS) (Site, error)
+	// Bars are what a replay of the public recordings has to reach.
+	Bars Bars
 }
 
 // Site is the world outside of the machine. Safe for concurrent use.

@@ -78,12 +78,14 @@ func counted[T any](bar *progress, r *Report, work func(context.Context, T, *Rep
 }
 
 // Main is the program of a domain: its arguments, the small data that comes with it, and its exit status.
-func Main(ctx context.Context, d *Domain, args []string, small fs.FS, out, problems *os.File) int {
+func Main(ctx context.Context, d *Domain, args []string, small fs.FS, out io.Writer, problems *os.File) int {
 	flags := flag.NewFlagSet(d.Name, flag.ContinueOnError)
 	flags.SetOutput(problems)
 	data := flags.String("data", "", "`directory` of the recordings; by default the few that come with the example")
 	explain := flags.String("explain", "", "tell the conversation with this `id`, each verdict with its reason")
 	only := flags.String("only", "", "replay gold, runs or mutants only")
+	check := flags.Bool("check", false, "fail when a bar is missed")
+	rate := flags.Float64("rate", 0, "with -check, conversations per second that are asked for")
 	workers := flags.Int("workers", DefaultWorkers, "conversations at a time")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -97,11 +99,20 @@ func Main(ctx context.Context, d *Domain, args []string, small fs.FS, out, probl
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	_, err = Replay(ctx, d, Options{Data: small, Store: dir, Workers: *workers, Explain: *explain, Only: *only, Bar: problems,
+	r, err := Replay(ctx, d, Options{Data: small, Store: dir, Workers: *workers, Explain: *explain, Only: *only, Bar: problems,
 		Problem: func(err error) { fmt.Fprintln(problems, err) }}, out)
 	if err != nil {
 		fmt.Fprintln(problems, err)
 		return 1
 	}
-	return 0
+	if !*check {
+		return 0
+	}
+	bars := d.Bars
+	bars.Rate = *rate
+	missed := r.Missed(bars)
+	for _, m := range missed {
+		fmt.Fprintln(problems, "missed:", m)
+	}
+	return min(len(missed), 1)
 }
