@@ -16,6 +16,8 @@ type Input struct {
 	Evidence  []guard.Evidence
 	Received  time.Time // when the proposal came in, and Fresh counts from there; zero means Now
 	Now       time.Time // the store's clock
+	// NoPermits leaves out of a refusal what is permitted: for a runtime that will judge again, or say it later.
+	NoPermits bool
 }
 
 // Step judges one proposal and gives the next snapshot, or the same one and why not. It is pure: equal input gives equal
@@ -199,6 +201,8 @@ func (a *attempt) refuse(kind Kind, findings ...Finding) (Snapshot[any], Outcome
 			out.Question = f.Text
 		}
 	}
-	out.Permits = a.permits()
+	if !a.in.NoPermits {
+		out.Permits = a.permits()
+	}
 	return a.s, out
 }

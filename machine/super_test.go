@@ -157,7 +157,6 @@ func TestGroupsAreDescribed(t *testing.T) {
 
 // TestGroupFaults has one row for each way a group can be wrong.
 func TestGroupFaults(t *testing.T) {
-	type B = *machine.Builder[Desk]
 	for _, row := range []struct {
 		code string
 		add  func(b B)
@@ -276,7 +275,6 @@ func TestReopen(t *testing.T) {
 
 // TestReopenFaults: Build refuses an override that would bring something about, and a reopening that a proposal could drive.
 func TestReopenFaults(t *testing.T) {
-	type B = *machine.Builder[Desk]
 	for _, row := range []struct {
 		code string
 		add  func(b B)
