@@ -148,17 +148,14 @@ func (w *walk) propose(t *rapid.T) {
 	w.take(t, mv)
 }
 
-// due lets the next timer fire, and what else the facts of the moment bring.
+// due lets a timer fire at its time.
 func (w *walk) due(t *rapid.T) {
 	w.begin(t)
-	after := untilDue(w.at, "")
-	if after == nil {
+	if len(w.at.Timers) == 0 {
 		cannot(t, "no timer is armed")
 	}
-	for _, timer := range w.at.Timers {
-		w.take(t, move{after: after[0], by: string(guard.Timer), event: timer.Event})
-		return
-	}
+	event := rapid.SampledFrom(w.at.Timers).Draw(t, "timer").Event
+	w.take(t, move{after: untilDue(w.at, event)[0], by: string(guard.Timer), event: event})
 }
 
 // settle ends an effect, with or without its receipt.

@@ -2,6 +2,7 @@ package machinetest
 
 import (
 	"errors"
+	"testing"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -76,3 +77,5 @@ func newGate(extra ...func(*machine.Builder[gate])) *machine.Machine[gate] {
 	}
 	return b.MustBuild()
 }
+
+func TestGate(t *testing.T) { RunTables(t, newGate(), "testdata/gate.txtar") }
