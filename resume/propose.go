@@ -169,7 +169,7 @@ func (s *Session) step(ctx context.Context, r *request) (machine.Snapshot[any], 
 		return machine.Snapshot[any]{}, machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
 	}
 	next, out := s.at.m.Step(s.at.snap, machine.Input{Proposal: r.p, Principal: s.who,
-		Evidence: r.evidence, Received: r.received, Now: now})
+		Evidence: r.evidence, Received: r.received, Now: now, NoPermits: true})
 	return next, out, nil
 }
 
