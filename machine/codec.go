@@ -26,6 +26,7 @@ type storedSnapshot struct {
 	State      State          `json:"status"`
 	Entered    int64          `json:"entered"`
 	Owner      string         `json:"owner"`
+	Parent     string         `json:"parent,omitempty"`
 	Created    int64          `json:"created"`
 	Facts      []storedFact   `json:"facts,omitempty"`
 	Waiting    *storedWaiting `json:"waiting,omitempty"`
@@ -98,7 +99,7 @@ const around = 3
 func (m *Machine[D]) Encode(dst []byte, s Snapshot[D]) ([]byte, error) {
 	w := storedSnapshot{
 		Task: s.Task, Machine: s.Machine, Definition: s.Definition, Digest: s.Digest, Version: s.Version, State: s.State,
-		Entered: s.Entered.UnixMicro(), Owner: s.Owner, Created: s.Created.UnixMicro(), Operations: s.Operations,
+		Entered: s.Entered.UnixMicro(), Owner: s.Owner, Parent: s.Parent, Created: s.Created.UnixMicro(), Operations: s.Operations,
 		UpdatedAt: s.UpdatedAt.UnixMicro(), UpdatedBy: s.UpdatedBy, BasedOn: s.BasedOn, Data: s.Data,
 	}
 	if s.Waiting != nil {
@@ -210,7 +211,7 @@ func (c *core) otherDefinition(r readSnapshot) error {
 func (c *core) read(r readSnapshot) (Snapshot[any], error) {
 	s := Snapshot[any]{Head: Head{
 		Task: r.Task, Machine: r.Machine, Definition: r.Definition, Digest: r.Digest, Version: r.Version, State: r.State,
-		Entered: instant(r.Entered), Owner: r.Owner, Created: instant(r.Created), Operations: r.Operations,
+		Entered: instant(r.Entered), Owner: r.Owner, Parent: r.Parent, Created: instant(r.Created), Operations: r.Operations,
 		UpdatedAt: instant(r.UpdatedAt), UpdatedBy: r.UpdatedBy, BasedOn: r.BasedOn,
 	}}
 	switch {

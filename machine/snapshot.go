@@ -34,6 +34,7 @@ type Head struct {
 	State      State
 	Entered    time.Time // when the present stay in the state began
 	Owner      string
+	Parent     string // the task that this one works for, "" when none
 	Created    time.Time
 	Facts      guard.Facts
 	Waiting    *Waiting

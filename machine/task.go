@@ -30,18 +30,22 @@ type Task struct {
 	Definition Definition
 	ID         string
 	Owner      string
+	Parent     string // the task that this one works for, "" when none; see Under
 	data       any
 }
 
+// Under is the task as a child of another: the parent's edges can demand that no child is open, with [ChildrenClosed].
+func (t Task) Under(parent string) Task { t.Parent = parent; return t }
+
 // Task is a new task of this machine with its data.
 func (m *Machine[D]) Task(id string, owner guard.Principal, data D) Task {
-	return Task{m, id, owner.ID, data}
+	return Task{Definition: m, ID: id, Owner: owner.ID, data: data}
 }
 
 // TaskFrom is Task with data from JSON, decoded strictly; errors wrap [guard.ErrForm]. For tools and tables.
 func (m *Machine[D]) TaskFrom(id string, owner guard.Principal, raw []byte) (Task, error) {
 	data, err := m.c.decodeNew(raw)
-	return Task{m, id, owner.ID, data}, err
+	return Task{Definition: m, ID: id, Owner: owner.ID, data: data}, err
 }
 
 // First is version 1 of the task, with its history entry. Errors wrap [ErrTask] or [guard.ErrForm].
@@ -61,7 +65,7 @@ func (t Task) First(now time.Time) (Snapshot[any], *Entry, error) {
 	}
 	now = whole(now)
 	s := Snapshot[any]{Head: Head{
-		Task: t.ID, Machine: c.name, Definition: c.version, Digest: c.digest, Version: 1, State: c.initial, Owner: t.Owner,
+		Task: t.ID, Machine: c.name, Definition: c.version, Digest: c.digest, Version: 1, State: c.initial, Owner: t.Owner, Parent: t.Parent,
 		Created: now, UpdatedAt: now, UpdatedBy: t.Owner, Facts: guard.Facts{}.Bound(c.bound(t.ID, data)),
 	}, Data: data}
 	c.enter(&s, now)
@@ -79,6 +83,9 @@ func (t Task) check() error {
 	}
 	if err := CheckTaskID(t.ID); err != nil {
 		return err
+	}
+	if t.Parent != "" && (t.Parent == t.ID || CheckTaskID(t.Parent) != nil) {
+		return fmt.Errorf("task %s cannot be a child of %.160q: %w", t.ID, t.Parent, ErrTask)
 	}
 	if t.Owner == "" || len(t.Owner) > MaxPrincipal || !utf8.ValidString(t.Owner) || strings.IndexByte(t.Owner, 0) >= 0 {
 		return fmt.Errorf("task %s needs an owner of 1 to %d bytes of UTF-8 without zero bytes: %w", t.ID, MaxPrincipal, ErrTask)
