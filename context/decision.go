@@ -202,6 +202,8 @@ func (d *Decision) In(language string) (*Decision, error) {
 // [*BudgetError].
 func (d *Decision) View(s machine.Snapshot[any], who guard.Principal, now time.Time, said ...Quote) (View, error) {
 	switch {
+	case d == nil || d.fits == nil:
+		return View{}, fmt.Errorf("the zero Decision, task %s: %w", s.Task, ErrDecision)
 	case !d.fits(s):
 		return View{}, fmt.Errorf("decision %s, task %s of machine %q: %w", d.name, s.Task, s.Machine, ErrOtherMachine)
 	case !slices.Contains(d.in, s.State):

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	projection "github.com/pawlgo/pawl/context"
 	"github.com/pawlgo/pawl/examples/refund/refund"
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
@@ -191,8 +192,16 @@ func TestAttackZeroValues(t *testing.T) {
 	out, err = s.Observe(d.ctx, refund.Reply.Observe(nil, guard.Observed[guard.Reply]{Subject: s.Offers()[0].ID, Value: guard.Reply{By: "alice", Text: "yes"}}))
 	require.NoError(t, err)
 	require.Equal(t, machine.Refused, out.Kind)
-	out, err = s.Look(d.ctx, guard.Fact[string]{})
-	require.NoError(t, err)
-	require.Equal(t, machine.Refused, out.Kind)
+	for _, f := range []guard.AnyFact{nil, guard.Fact[string]{}} {
+		out, err = s.Look(d.ctx, f)
+		require.NoError(t, err)
+		require.Equal(t, machine.Refused, out.Kind)
+	}
+	for _, x := range []*projection.Decision{nil, {}} {
+		_, err = s.Project(d.ctx, x)
+		require.ErrorIs(t, err, projection.ErrDecision)
+	}
+	_, err = projection.View{}.Read([]byte(`{"event":"confirm_refund","payload":{}}`))
+	require.ErrorIs(t, err, guard.ErrForm)
 	require.Equal(t, v, d.resume().Version())
 }

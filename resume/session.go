@@ -128,7 +128,7 @@ func (s *Session) Look(ctx context.Context, facts ...guard.AnyFact) (machine.Out
 	scene := s.at.m.Look(s.at.snap, s.who, now)
 	var keys []guard.Key
 	for _, f := range facts {
-		if f.Info() == nil || s.at.m.FactNamed(f.Info().Name) != f.Info() {
+		if f == nil || f.Info() == nil || s.at.m.FactNamed(f.Info().Name) != f.Info() {
 			return s.refused(machine.Finding{Code: machine.CodeNotEvidence, Text: "the machine declares no such fact"}), nil
 		}
 		if f.Subject() != "" {
