@@ -98,6 +98,33 @@ func TestFlippedByteInTheLog(t *testing.T) {
 	require.Greater(t, refused, 10_000)
 }
 
+// TestDamagedSectorOfTheLog spoils 256 bytes at a time. Wherever a later commit was written after the damaged one had been
+// synced, the store refuses to open. Of the very last commit nothing vouches: it looks like one that was torn.
+func TestDamagedSectorOfTheLog(t *testing.T) {
+	left, _ := filled(t, func(*Store) {})
+	log := slices.Max(files(t, left, ".log"))
+	whole := contents(t, left, log)
+	l := journal{data: whole, number: 4}
+	vouched := 0
+	for at := 0; at < len(whole); at = l.chunk(at).end {
+		require.True(t, l.chunk(at).whole)
+		vouched = int(l.chunk(at).synced)
+	}
+	require.Greater(t, vouched, len(whole)/2)
+	for _, fill := range []byte{0, 0xff, 0x5a} {
+		for at := 0; at < vouched; at += 256 {
+			fs := copied(left)
+			bad := append([]byte(nil), whole...)
+			for i := at; i < min(at+256, vouched); i++ {
+				bad[i] = fill
+			}
+			rewrite(t, fs, log, bad)
+			_, err := Open("db", small(fs, nil))
+			require.ErrorIs(t, err, store.ErrCorrupt, "256 bytes of %x at %d of %d", fill, at, len(whole))
+		}
+	}
+}
+
 // TestFlippedByteInATable flips bytes of the tables: whatever is read is right or ErrCorrupt.
 func TestFlippedByteInATable(t *testing.T) {
 	left, want := filled(t, func(s *Store) { require.NoError(t, s.db.Flush()) })
@@ -283,6 +310,26 @@ func TestChangedTip(t *testing.T) {
 	got, err := s.Tip(ctx, "a")
 	require.NoError(t, err)
 	require.NotEqual(t, u.tip, got)
+	require.NoError(t, s.Close())
+}
+
+// TestHistoryChecksTheChain swaps a version for a forgery whose own checksum is right.
+func TestHistoryChecksTheChain(t *testing.T) {
+	u := newSubject(t)
+	key, value := u.forged(3)
+	s, _ := u.damaged(t, wrong{key: key, value: value})
+	var err error
+	versions := []uint64{}
+	for r, e := range s.History(ctx, "a", 0, 0) {
+		if err = e; err == nil {
+			versions = append(versions, r.Tip.Version)
+		}
+	}
+	var corrupt *store.CorruptError
+	require.ErrorAs(t, err, &corrupt)
+	require.Equal(t, "a", corrupt.Task)
+	require.EqualValues(t, 3, corrupt.Version)
+	require.Equal(t, []uint64{5, 4}, versions)
 	require.NoError(t, s.Close())
 }
 

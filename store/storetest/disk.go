@@ -18,6 +18,7 @@ var diskPromises = []Promise{
 	{Name: "AcknowledgedIsDurable", Means: "What was acknowledged survives a power cut at any moment after.", run: acknowledgedIsDurable, needs: crashes},
 	{Name: "CommitIsAtomic", Means: "A power cut in the middle of a commit leaves all of it or nothing of it.", run: commitIsAtomic, needs: crashes},
 	{Name: "NoDirtyReads", Means: "Nobody sees a version, an effect or a claim that a power cut could still take back.", run: noDirtyReads, needs: crashes},
+	{Name: "NoDirtyClaims", Means: "Nobody is told of a claim or a changed effect that a power cut could still take back.", run: noDirtyClaims, needs: crashes},
 }
 
 func reopenKeepsEverything(b *bench) {
@@ -225,4 +226,56 @@ func noDirtyReads(b *bench) {
 	} else {
 		require.Equal(b, seen{got.tip, second, 2}, got)
 	}
+}
+
+// noDirtyClaims stops a claim and an update in their syncs and reads the effect beside them.
+func noDirtyClaims(b *bench) {
+	b.create("a", emits("pay"))
+	var held []store.Effect
+	early := whileSyncing(b, func() { held = b.claim("w") })
+	require.Len(b, held, 1)
+	if early != nil {
+		require.Equal(b, store.Intent, early.Status, "read while the claim's sync had not happened")
+	}
+	early = whileSyncing(b, func() {
+		_, err := b.s.Update(ctx, store.Effect{Task: "a", ID: "pay", Rev: held[0].Rev, Status: store.Unknown})
+		require.NoError(b, err)
+	})
+	if early != nil {
+		require.Equal(b, store.Sent, early.Status, "read while the update's sync had not happened")
+	}
+}
+
+// whileSyncing does something and reads the effect of task "a" while its first sync is stopped; nil if nothing could be
+// read before the sync went on.
+func whileSyncing(b *bench, do func()) (early *store.Effect) {
+	disk := b.disk.(Crasher)
+	read := make(chan store.Effect, 1)
+	var begun atomic.Bool
+	disk.OnSync(func() {
+		if begun.Swap(true) {
+			return
+		}
+		go func() {
+			if _, es, err := b.s.Load(ctx, "a"); err == nil && len(es) == 1 {
+				read <- es[0]
+			}
+			close(read)
+		}()
+		for range 20_000 {
+			select {
+			case e, ok := <-read:
+				if ok {
+					early = &e
+				}
+				return
+			default:
+				runtime.Gosched()
+			}
+		}
+	})
+	do()
+	disk.OnSync(nil)
+	require.True(b, begun.Load(), "it syncs before it is acknowledged")
+	return early
 }
