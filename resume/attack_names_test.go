@@ -132,9 +132,32 @@ func TestAttackHugeAttempt(t *testing.T) {
 	require.Len(t, attempts, 1)
 	_, err = d.ctl.Resume(d.ctx, taskID, guard.Principal{ID: strings.Repeat("m", 100<<10)})
 	require.ErrorIs(t, err, resume.ErrNoTask)
+	_, err = s.ProposeRaw(d.ctx, strings.Repeat("e", 100<<10), nil)
+	require.NoError(t, err)
 	attempts, err = s.Attempts(d.ctx)
 	require.NoError(t, err)
-	require.Len(t, attempts, 2)
+	require.Len(t, attempts, 3)
+}
+
+// What is no proposal at all, or is made in the controller's name, counts against the rate like any other.
+func TestAttackFloodOfMalformed(t *testing.T) {
+	d := newDesk(t)
+	d.ctl = d.open(func(c *resume.Config) { c.PrincipalRate = resume.Rate{Burst: 5, Per: time.Hour} })
+	s := d.asked()
+	for range 30 {
+		out, err := s.ProposeRaw(d.ctx, "nothing", []byte(`{`))
+		require.NoError(t, err)
+		require.Equal(t, machine.Refused, out.Kind)
+		out, err = s.Answer(d.ctx, mustProject(d, s), []byte(`?`))
+		require.NoError(t, err)
+		require.Equal(t, machine.Refused, out.Kind)
+		out, err = s.Propose(d.ctx, refund.IssueRefund.Info().Confirm("x"))
+		require.NoError(t, err)
+		require.Equal(t, machine.Refused, out.Kind)
+	}
+	attempts, err := s.Attempts(d.ctx)
+	require.NoError(t, err)
+	require.Len(t, attempts, 4)
 }
 
 // A negative time in the configuration.

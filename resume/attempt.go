@@ -41,7 +41,7 @@ func attemptOf(p machine.Proposal, who guard.Principal, out machine.Outcome) Att
 // note keeps an attempt. That it could not be kept must not turn a refusal into an error: it goes to Config.Problem.
 func (c *Controller) note(ctx context.Context, l loaded, a Attempt) {
 	a.Version = l.snap.Version
-	a.Principal, a.View = cut(a.Principal, machine.MaxPrincipal), cut(a.View, machine.MaxShown)
+	a.Principal, a.View, a.Event = cut(a.Principal, machine.MaxPrincipal), cut(a.View, machine.MaxShown), cut(a.Event, 2*guard.MaxName)
 	body, err := json.Marshal(a)
 	if err != nil || len(body) > store.MaxBody {
 		a.Payload, a.Findings = nil, []machine.Finding{{Code: a.Findings[0].Code}}

@@ -30,15 +30,11 @@ func (s *Session) Propose(ctx context.Context, p machine.Proposal, carried ...gu
 	if p.Event() == "" {
 		return s.malformed(ctx, "", machine.Finding{Code: machine.CodeNoEvent, Text: "the proposal is empty"}, carried)
 	}
+	if out, err := s.tooFast(ctx, p.Event()); err != nil || out.Kind != "" {
+		return out, err
+	}
 	if f := s.mayActAs(p.Actor()); f != nil {
 		return s.conclude(ctx, p, nil, s.refused(*f))
-	}
-	if f, err := s.tooFast(ctx); err != nil || f != nil {
-		out := s.refused()
-		if f != nil {
-			out.Findings, out.Event = []machine.Finding{*f}, p.Event()
-		}
-		return out, err
 	}
 	return s.propose(ctx, p, nil, carried)
 }
@@ -73,6 +69,9 @@ func (s *Session) Answer(ctx context.Context, v projection.View, output []byte, 
 
 // malformed refuses what is no proposal at all. What the party said meanwhile is kept all the same.
 func (s *Session) malformed(ctx context.Context, event string, f machine.Finding, carried []guard.Observation) (machine.Outcome, error) {
+	if out, err := s.tooFast(ctx, event); err != nil || out.Kind != "" {
+		return out, err
+	}
 	if err := s.reload(ctx); err != nil {
 		return machine.Outcome{}, err
 	}

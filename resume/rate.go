@@ -36,18 +36,20 @@ func newBuckets(r Rate) *buckets { return &buckets{rate: r, m: map[string]bucket
 
 const codeTooFast = "too_fast" // more proposals than the configured rate allows
 
-// tooFast refuses a proposal over the rate of its task or its principal, before anything is read. It is not kept as an attempt: a
-// flood must not wash out what else was tried.
-func (s *Session) tooFast(ctx context.Context) (*machine.Finding, error) {
+// tooFast refuses a proposal over the rate of its task or its principal, whatever its form, before anything is read. The zero
+// Outcome lets it pass. It is not kept as an attempt: a flood must not wash out what else was tried.
+func (s *Session) tooFast(ctx context.Context, event string) (machine.Outcome, error) {
 	now, err := s.c.now(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("task %s: %w", s.Task(), err)
+		return machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
 	}
 	wait := max(s.c.taskRate.take(s.Task(), now), s.c.principalRate.take(s.who.ID, now))
 	if wait == 0 {
-		return nil, nil
+		return machine.Outcome{}, nil
 	}
-	return &machine.Finding{Code: codeTooFast, Text: "too many proposals", Details: map[string]any{"retry_after": wait.String()}}, nil
+	out := s.refused(machine.Finding{Code: codeTooFast, Text: "too many proposals", Details: map[string]any{"retry_after": wait.String()}})
+	out.Event = event
+	return out, nil
 }
 
 // take uses one of the name's burst; else it says how long to wait.
