@@ -42,13 +42,13 @@ func TestStory(t *testing.T) {
 	text, s := play(t, options{})
 	require.Equal(t, summary{Task: "refund_order_123", State: "refunded", Version: 9, RefundsInLedger: 1, Refused: 4, Asked: 1, Conflicts: 2, Restarts: 2}, s)
 	for _, part := range []string{
-		"-> committed: version 4, awaiting_user_confirmation",
+		"-> request_refund committed: version 4, awaiting_user_confirmation",
 		`"user_confirmation" is not declared`, `"state_version" is not declared`,
-		"mallory -> the desk answered 409: task refund_order_123: no such task for this principal",
+		"mallory -> the desk answered 404: task refund_order_123: no such task for this principal",
 		"stale_version: based on version 4, the newest is 6",
 		"effect issue_refund, key refund_order_123/issue_refund/1, recorded in the same version",
 		`as "sent"`,
-		"no_transition: leave_note is not possible in refunded",
+		"no_transition: confirm_refund is not possible in refunded",
 	} {
 		require.Contains(t, text, part)
 	}

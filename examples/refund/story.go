@@ -63,9 +63,14 @@ func (s *story) lines(text string) {
 // show prints an outcome: whether it was committed, and if not, why.
 func (s *story) show(said desk.Said) {
 	o := said.Outcome
-	s.line("-> %s: version %d, %s", o.Kind, o.Version, o.State)
+	s.line("-> %s %s: version %d, %s", o.Event, o.Kind, o.Version, o.State)
 	for _, f := range o.Findings {
-		s.line("   %s", strings.TrimSpace(strings.Join([]string{f.Guard, f.Code + ":", f.Text}, " ")))
+		if f.Text != o.Question {
+			s.line("   %s", reason(f))
+		}
+	}
+	if o.Observed != 0 {
+		s.line("   nothing but the evidence is kept, as version %d", o.Observed)
 	}
 	if o.Question != "" {
 		s.line("   asked: %s", o.Question)
@@ -81,11 +86,22 @@ func (s *story) show(said desk.Said) {
 		s.lines(said.View)
 		s.line("the model answered: %s", said.Output)
 	}
-	full, err := json.MarshalIndent(o, "", "  ")
-	if err != nil {
-		full = []byte(err.Error())
+	var full strings.Builder
+	e := json.NewEncoder(&full)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(o); err != nil {
+		s.line("%v", err)
 	}
-	s.lines(string(full))
+	s.lines(full.String())
+}
+
+// reason is one finding in words: which guard, and why.
+func reason(f machine.Finding) string {
+	if f.Guard == "" || f.Guard == f.Code {
+		return f.Code + ": " + f.Text
+	}
+	return f.Guard + ": " + f.Code + ": " + f.Text
 }
 
 func expect(said desk.Said, kind machine.Kind, code string) error {
@@ -140,7 +156,7 @@ func (s *story) dayTwo(ctx context.Context) error {
 }
 
 func (s *story) claims(ctx context.Context) error {
-	s.title(3, "A model claims that the user has confirmed, another that the version is 9. Both are refused: a claim is not a fact.")
+	s.title(3, "A model claims that the user has confirmed, another that the version is 9. A claim is not a fact: both are refused.")
 	for _, output := range []string{claimsYes, claimsNine} {
 		said, err := s.desk.Turn(ctx, desk.Turn{Who: "alice", Text: yesterdays, Script: output, Raw: true})
 		if err != nil {
@@ -156,8 +172,10 @@ func (s *story) claims(ctx context.Context) error {
 }
 
 func (s *story) continued(ctx context.Context) error {
-	s.title(4, "\"Continue with yesterday's one\": the task is found by its owner. That is no explicit yes, so the desk asks once more.")
-	if !s.o.policyMoves { // else nothing is offered that could be confirmed
+	if s.o.policyMoves {
+		s.title(4, "\"Continue with yesterday's one\": the task is found by its owner. Nothing is offered any more, so the desk asks anew, under v8.")
+	} else {
+		s.title(4, "\"Continue with yesterday's one\": the task is found by its owner. That is no explicit yes, so the desk asks once more.")
 		said, err := s.desk.Turn(ctx, desk.Turn{Who: "alice", Text: yesterdays, Script: confirmIt})
 		if err != nil {
 			return err
@@ -178,6 +196,9 @@ func (s *story) continued(ctx context.Context) error {
 		return err
 	}
 	s.show(said)
+	for _, o := range said.Outcome.Offers {
+		s.line("   asked: %s", o.Question)
+	}
 	return expect(said, machine.Committed, "")
 }
 
@@ -271,8 +292,8 @@ func (s *story) killed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.line("looked up: %s", st.Found)
-	s.line("refunds in the shop's ledger: %d. Nothing is sent again.", len(ledger))
+	s.line("the new desk looks it up: %s", st.Found)
+	s.line("refunds in the shop's ledger: %d. Nothing is sent again, and nothing is settled before its receipt is committed (step 10).", len(ledger))
 	if st.Found == "" || len(ledger) != 1 {
 		return fmt.Errorf("%d refunds in the ledger, found %q", len(ledger), st.Found)
 	}
@@ -286,7 +307,8 @@ func (s *story) raced(ctx context.Context) error {
 		return err
 	}
 	kinds := map[machine.Kind]int{}
-	for _, said := range both {
+	for i, said := range both {
+		s.line("controller %d: leave_note, based on version %d", i+1, min(both[0].Outcome.Version, both[1].Outcome.Version)-1)
 		s.show(said)
 		kinds[said.Outcome.Kind]++
 	}
@@ -309,11 +331,11 @@ func (s *story) received(ctx context.Context) error {
 	if err := s.shop.RegisterWebhook(ctx, s.deskProcess.URL+"/receipt"); err != nil {
 		return err
 	}
-	said, err := s.desk.Note(ctx, desk.Note{Who: "alice", Text: "send it once more"})
+	said, err := s.desk.Confirm(ctx, "alice")
 	if err != nil {
 		return err
 	}
-	s.line("alice: send it once more")
+	s.line("alice: yes, refund it once more")
 	s.show(said)
 	return expect(said, machine.Refused, machine.CodeNoTransition)
 }
@@ -339,6 +361,7 @@ func (s *story) sum(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.line("\n   kept of what was not committed: %s", strings.Join(st.Kept, "; "))
 	line, err := json.Marshal(summary{desk.TaskID, st.State, st.Version, len(ledger), st.Attempts[machine.Refused],
 		st.Attempts[machine.Ask], st.Attempts[machine.Conflict], s.restarts})
 	if err != nil {

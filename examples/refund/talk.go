@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ func talk(ctx context.Context, o options, in io.Reader, w io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	stage.worker = true
+	stage.worker = false // each turn works for itself
 	if err := stage.openDesk(ctx); err != nil {
 		return err
 	}
@@ -57,11 +58,36 @@ func (s *story) converse(ctx context.Context, lines *bufio.Scanner) error {
 			return err
 		}
 		s.show(said)
-		for _, offer := range said.Outcome.Offers {
-			fmt.Fprintln(s.w, "desk:", offer.Question)
-		}
-		if said.Outcome.Kind == machine.Committed && len(said.Outcome.Intents) > 0 {
-			fmt.Fprintln(s.w, "desk: thank you, it is on its way")
+		if err := s.reply(ctx, said); err != nil {
+			return err
 		}
 	}
+}
+
+// reply tells the customer what came of their message.
+func (s *story) reply(ctx context.Context, said desk.Said) error {
+	o := said.Outcome
+	switch {
+	case o.Kind == machine.Committed && len(o.Intents) > 0:
+		fmt.Fprintln(s.w, "desk: thank you, it is on its way")
+		st, err := s.desk.Work(ctx, "alice")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.w, "desk: the refund is %s, version %d\n", st.State, st.Version)
+	case o.Kind == machine.Committed && len(o.Offers) > 0:
+		var asked struct {
+			Payload struct{ Text string }
+		}
+		if err := json.Unmarshal([]byte(said.Output), &asked); err != nil {
+			return err
+		}
+		fmt.Fprintln(s.w, "desk:", asked.Payload.Text)
+		fmt.Fprintln(s.w, "desk:", o.Offers[0].Question)
+	case o.Kind == machine.Ask:
+		fmt.Fprintln(s.w, "desk:", o.Question)
+	case o.Kind != machine.Committed:
+		fmt.Fprintln(s.w, "desk: that cannot be done now")
+	}
+	return nil
 }

@@ -222,6 +222,17 @@ func (d *desk) note(ctx context.Context, n Note) (Said, error) {
 	return said(ctx, s, out, err)
 }
 
+// confirm proposes the refund, whatever is open.
+func (d *desk) confirm(ctx context.Context, a Ask) (Said, error) {
+	s, err := d.ctl.Resume(ctx, TaskID, guard.Principal{ID: a.Who})
+	if err != nil {
+		return Said{}, err
+	}
+	data, _ := machine.As[refund.Refund](s.Snapshot())
+	out, err := s.Propose(ctx, refund.ConfirmRefund.With(refund.Confirm{OrderID: data.Data.OrderID, Amount: data.Data.Amount}))
+	return said(ctx, s, out, err)
+}
+
 // race lets two controllers propose from the same version at once.
 func (d *desk) race(ctx context.Context, n Note) ([]Said, error) {
 	out, errs := make([]Said, 2), make([]error, 2)
@@ -255,6 +266,7 @@ type Standing struct {
 	Version  uint64               `json:"state_version"`
 	Facts    []Stored             `json:"facts"` // as they were before resuming
 	Attempts map[machine.Kind]int `json:"attempts"`
+	Kept     []string             `json:"kept"`   // each attempt in words, newest first
 	Voided   []machine.Voided     `json:"voided"` // by the newest version
 	Found    string               `json:"found,omitempty"`
 }
@@ -286,6 +298,7 @@ func (d *desk) standing(ctx context.Context, a Ask) (Standing, error) {
 	}
 	for _, a := range attempts {
 		st.Attempts[a.Kind]++
+		st.Kept = append(st.Kept, fmt.Sprintf("%s %s (%s)", a.Kind, a.Event, a.Findings[0].Code))
 	}
 	for e, err := range s.History(ctx) {
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawlgo/pawl/examples/refund/shop"
+	"github.com/pawlgo/pawl/resume"
 )
 
 // maxBody is the largest request or answer of the desk, in bytes.
@@ -60,6 +61,7 @@ func (d *desk) routes() http.Handler {
 	mux.HandleFunc("POST /begin", serve(d.begin))
 	mux.HandleFunc("POST /turn", serve(d.turn))
 	mux.HandleFunc("POST /note", serve(d.note))
+	mux.HandleFunc("POST /confirm", serve(d.confirm))
 	mux.HandleFunc("POST /race", serve(d.race))
 	mux.HandleFunc("POST /standing", serve(d.standing))
 	mux.HandleFunc("POST /lookup", serve(d.lookup))
@@ -94,8 +96,12 @@ func serve[Q, A any](f func(context.Context, Q) (A, error)) http.HandlerFunc {
 			return
 		}
 		a, err := f(r.Context(), q)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusConflict)
+		switch {
+		case errors.Is(err, resume.ErrNoTask):
+			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -125,6 +131,11 @@ func (c *Client) Turn(ctx context.Context, t Turn) (Said, error) {
 // Note leaves a remark.
 func (c *Client) Note(ctx context.Context, n Note) (Said, error) {
 	return call[Said](ctx, c, "note", n)
+}
+
+// Confirm proposes the refund once more.
+func (c *Client) Confirm(ctx context.Context, who string) (Said, error) {
+	return call[Said](ctx, c, "confirm", Ask{who})
 }
 
 // Race leaves two remarks from one version, through two controllers at once.
