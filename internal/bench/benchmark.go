@@ -19,7 +19,7 @@ type benchmark struct {
 
 // all are the benchmarks, in the order of the table. A new one is a file with a func like these, and a line here.
 func all() []benchmark {
-	return []benchmark{stepRefund(), commit(1), commit(64)}
+	return []benchmark{stepRefund(), viewRefund(), commit(1), commit(64)}
 }
 
 // unit says what the figures of a benchmark count, and so which way is better.
