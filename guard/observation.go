@@ -180,6 +180,8 @@ func (o Observation) faults(info *FactInfo, a Acceptance) (code, text string) {
 		return "wrong_type", fmt.Sprintf("it is about a kind %q, declared is %q", o.info.About, info.About)
 	case reflect.TypeOf(o.entry.Value) != info.Type:
 		return "wrong_type", fmt.Sprintf("the value is %T, declared is %v", o.entry.Value, info.Type)
+	case o.entry.At.Before(time.Time{}):
+		return "form", "dated before the year 1, which cannot be stored"
 	case o.entry.At.After(a.Now.Add(FutureTolerance)):
 		return "from_the_future", fmt.Sprintf("dated %s, it is %s", stamp(o.entry.At), stamp(a.Now))
 	}

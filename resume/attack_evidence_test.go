@@ -200,3 +200,41 @@ func TestAttackValueThatPanics(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, machine.NeedsEvidence, out.Kind)
 }
+
+// A source whose clock is out of its mind: what is too long ago to be stored must not come back as the newest of all.
+func TestAttackTimesThatWrapAround(t *testing.T) {
+	d := newDesk(t)
+	policy := guard.NewAuthority("policy")
+	d.ctl = d.open(func(c *resume.Config) { c.Trust = append(c.Trust, policy) })
+	d.start()
+	for _, at := range []time.Time{time.Unix(-1<<60, 0), time.Unix(-9223372036856, 0), time.Unix(1<<60, 0), time.Unix(9223372036856, 0), time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)} {
+		out, err := d.ctl.Observe(d.ctx, taskID, refund.Eligible.Observe(policy, guard.Observed[refund.Eligibility]{Subject: "123",
+			Value: refund.Eligibility{Eligible: true, Policy: "v0"}, At: at}))
+		require.NoError(t, err)
+		require.Equal(t, machine.Refused, out.Kind, "%s", at)
+	}
+	s, err := d.open(nil).Resume(d.ctx, taskID, alice)
+	require.NoError(t, err)
+	require.Zero(t, s.Snapshot().Facts.Len())
+}
+
+// What a proposal stands on is kept, whatever it is about: a fact of a subject that no data names.
+func TestAttackKeepingIsNotTooStrict(t *testing.T) {
+	d := newLab(t)
+	b := machine.New[basket]("hq", "a")
+	b.Final("b")
+	ev := machine.NewEvent[machine.None]("go_on")
+	machine.On(b, ev).From("a").To("b").By(guard.User).Require(guard.Known(stock.Of("hq")))
+	m := b.MustBuild()
+	ctl, err := resume.Open(d.ctx, d.st, resume.Config{Machines: []machine.Definition{m}, Trust: []*guard.Authority{d.warehouse}})
+	require.NoError(t, err)
+	s, err := ctl.Start(d.ctx, m.Task("hq1", alice, basket{Shop: "s1", Items: []string{}, Tags: map[string]string{}}), alice)
+	require.NoError(t, err)
+	see := func(shop string) guard.Observation {
+		return stock.Observe(d.warehouse, guard.Observed[map[string]int]{Value: map[string]int{"pen": 1}, Subject: shop})
+	}
+	d.commits(s, ev.With(machine.None{}).As(guard.User), see("elsewhere"), see("hq"))
+	facts := s.Snapshot().Facts.All()
+	require.Len(t, facts, 1)
+	require.Equal(t, "hq", facts[0].Key.Subject)
+}
