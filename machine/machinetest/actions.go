@@ -171,29 +171,36 @@ func (w *walk) settle(t *rapid.T) {
 	cannot(t, "no effect is under way")
 }
 
-// keeps is what every task keeps from version to version.
 func (w *walk) keeps(t *rapid.T) {
 	w.begin(t)
+	if text := w.broken(); text != "" {
+		t.Fatal(text)
+	}
+	w.last = w.at
+}
+
+// broken says what the last step broke of what every task keeps from version to version.
+func (w *walk) broken() string {
 	was, is := w.last, w.at
 	switch {
 	case is.Version < was.Version:
-		t.Fatalf("version %d came after %d", is.Version, was.Version)
+		return fmt.Sprintf("version %d came after %d", is.Version, was.Version)
 	case w.tb.m.IsFinal(was.State) && is.State != was.State:
-		t.Fatalf("the final state %s was left for %s", was.State, is.State)
+		return fmt.Sprintf("the final state %s was left for %s", was.State, is.State)
 	}
 	for _, i := range is.Intents {
 		before, kept := was.Intent(i.Key)
 		switch {
 		case kept && !before.Unsettled() && before.Status != i.Status:
-			t.Fatalf("%s was %s and is %s", i.Key, before.Status, i.Status)
+			return fmt.Sprintf("%s was %s and is %s", i.Key, before.Status, i.Status)
 		case !kept && i.Since <= was.Version:
-			t.Fatalf("%s came back", i.Key)
+			return i.Key + " came back"
 		}
 	}
 	for _, i := range was.Intents {
 		if _, kept := is.Intent(i.Key); !kept && i.Unsettled() {
-			t.Fatalf("%s vanished without an outcome", i.Key)
+			return i.Key + " vanished without an outcome"
 		}
 	}
-	w.last = w.at
+	return ""
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
@@ -164,12 +163,4 @@ func TestExploreUnreadable(t *testing.T) {
 	require.ErrorContains(t, err, "situations.txtar:13: situation refused is not reached")
 	_, err = Actions(newGate(), "testdata/failing/rows.txtar")
 	require.ErrorContains(t, err, `rows.txtar:22: no situation is called "nowhere"`)
-}
-
-func TestActions(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		actions, err := Actions(newGate(), "testdata/gate.txtar")
-		require.NoError(t, err)
-		t.Repeat(actions)
-	})
 }
