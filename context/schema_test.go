@@ -247,3 +247,44 @@ func strictAgrees[P any](t *testing.T, fields []candidates) {
 		}
 	})
 }
+
+type differing struct {
+	N     int     `json:"n"`
+	Mail  string  `json:"mail" validate:"email"`
+	Begin string  `json:"begin" validate:"startswith=a"`
+	Sub   between `json:"sub" validate:"required"`
+	Maybe string  `json:"maybe,omitempty"`
+}
+
+type between struct {
+	A int `json:"a"`
+}
+
+// TestSchemaDiffers: where schema and decoder differ on purpose, as docs/projections.md lists it.
+func TestSchemaDiffers(t *testing.T) {
+	d, err := payloadDecision[differing]()
+	require.NoError(t, err)
+	v := payloadView(t, d)
+	accepts := validator(t, v.Tools()[0].Schema)
+	const same = `{"n":1,"mail":"a@b.org","begin":"ab","sub":{"a":1}}`
+	for _, c := range []struct {
+		name, from, to  string
+		schema, decoder bool
+	}{
+		{"alike", `"n":1`, `"n":1`, true, true},
+		{"a spelling of an integer", `"n":1`, `"n":1.0`, true, false},
+		{"an exponent", `"n":1`, `"n":1e2`, true, false},
+		{"past 64 bits", `"n":1`, `"n":99999999999999999999`, true, false},
+		{"null for what may be left out", `{"n"`, `{"maybe":null,"n"`, false, true},
+		{"a format", `a@b.org`, `nobody`, true, false},
+		{"a rule without keyword", `"ab"`, `"ba"`, true, false},
+		{"a struct that is required", `{"a":1}`, `{"a":0}`, true, false},
+		{"a key given twice", `{"n"`, `{"n":1,"n"`, true, false},
+		{"a key in capitals", `"n":1`, `"N":1`, false, false},
+	} {
+		raw := []byte(strings.Replace(same, c.from, c.to, 1))
+		require.Equal(t, c.schema, accepts(raw) == nil, c.name)
+		_, err := v.Call("answer", raw)
+		require.Equal(t, c.decoder, err == nil, "%s: %v", c.name, err)
+	}
+}
