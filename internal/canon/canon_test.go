@@ -84,7 +84,8 @@ func TestAppend(t *testing.T) {
 		{"bytes", []byte("hi"), `"aGk="`},
 		{"array", [2]bool{true, false}, `[true,false]`},
 		{"options", struct {
-			A int       `json:"-"`
+			A int `json:"-"`
+			//lint:ignore SA5008 encoding/json reads this tag as the name "-", and so must we
 			B int       `json:"-,"`
 			C int       `json:",omitempty"`
 			D time.Time `json:"d,omitzero"`

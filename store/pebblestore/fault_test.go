@@ -36,9 +36,9 @@ func promptly(t *testing.T, what string, f func()) {
 }
 
 // faulty runs a workload on a disk whose n-th change fails, and every later one too if sticky. It returns the
-// number of the operation that failed (-1: opening, len: none, closing perhaps), its error, and how many changes
-// there were.
-func faulty(t *testing.T, d *disk, w workload, n int, sticky bool) (at int, failure error, changes int) {
+// number of the operation that failed (-1: opening, len: none, closing perhaps), how many changes there were, and
+// the error.
+func faulty(t *testing.T, d *disk, w workload, n int, sticky bool) (at, changes int, failure error) {
 	var count atomic.Int64
 	d.fs.set(func(what, name string) error {
 		if k := int(count.Add(1)); k == n || (sticky && k > n) {
@@ -51,7 +51,7 @@ func faulty(t *testing.T, d *disk, w workload, n int, sticky bool) (at int, fail
 	c.at.Store(epoch)
 	s, err := Open("db", small(d.fs, c.now))
 	if err != nil {
-		return -1, err, int(count.Load())
+		return -1, int(count.Load()), err
 	}
 	at = len(w)
 	for i, op := range w {
@@ -67,7 +67,7 @@ func faulty(t *testing.T, d *disk, w workload, n int, sticky bool) (at int, fail
 	}
 	err = s.Close()
 	require.NotErrorIs(t, err, store.ErrClosed)
-	return at, failure, int(count.Load())
+	return at, int(count.Load()), failure
 }
 
 // closedToAll checks that a failed store says so to everybody.
@@ -92,7 +92,7 @@ func TestFaultAtEveryPoint(t *testing.T) {
 	const seed = 3
 	w := generate(seed, 30, 24_000)
 	want := expected(t, w)
-	_, failure, changes := faulty(t, newDisk(vfs.NewCrashableMem()), w, -1, false)
+	_, changes, failure := faulty(t, newDisk(vfs.NewCrashableMem()), w, -1, false)
 	require.NoError(t, failure)
 	require.Greater(t, changes, 60)
 	kinds := map[string]int{}
@@ -102,7 +102,7 @@ func TestFaultAtEveryPoint(t *testing.T) {
 			d := newDisk(vfs.NewCrashableMem())
 			var at int
 			var failure error
-			promptly(t, what, func() { at, failure, _ = faulty(t, d, w, n, sticky) })
+			promptly(t, what, func() { at, _, failure = faulty(t, d, w, n, sticky) })
 			kinds[kindOf(failure)]++
 			promptly(t, what, func() { recovers(t, d, w, want, at, failure, what) })
 		}

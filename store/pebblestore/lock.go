@@ -74,7 +74,8 @@ func (e *entry) settled(version uint64) {
 		return
 	}
 	e.mu.Lock()
-	e.mu.Unlock() //nolint:staticcheck // only to wait
+	//lint:ignore SA2001 only to wait for what is in flight
+	e.mu.Unlock()
 }
 
 const shards = 64

@@ -46,7 +46,7 @@ func pruneKeepsTheChain(b *bench) {
 	v, err := b.s.Once(ctx, "a", "reply")
 	require.NoError(b, err)
 	require.EqualValues(b, 1, v)
-	tip = b.step("a", tip)
+	b.step("a", tip)
 	versions, err := b.history("a", 0, 0)
 	require.NoError(b, err)
 	require.Equal(b, []uint64{11, 10}, versions)
