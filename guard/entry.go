@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"bytes"
 	"time"
 
 	"github.com/pawlgo/pawl/internal/canon"
@@ -82,10 +81,5 @@ func sameValue(a, b any) bool {
 		y, ok := b.(int64)
 		return ok && x == y
 	}
-	x, err := canon.Append(nil, a)
-	if err != nil {
-		return false
-	}
-	y, err := canon.Append(nil, b)
-	return err == nil && bytes.Equal(x, y)
+	return canon.Equal(a, b)
 }

@@ -9,6 +9,7 @@
 package canon
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"reflect"
@@ -65,4 +66,20 @@ func Size(v any) (int, error) {
 	}
 	*buf = b
 	return len(b), nil
+}
+
+// Equal tells whether two values have the same canonical JSON; values that have none are equal to nothing.
+func Equal(a, b any) bool {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	x, err := Append((*buf)[:0], a)
+	if err != nil {
+		return false
+	}
+	both, err := Append(x, b)
+	if err != nil {
+		return false
+	}
+	*buf = both
+	return bytes.Equal(both[:len(x)], both[len(x):])
 }
