@@ -97,7 +97,8 @@ type Copier interface {
 
 	// Import adds a task that does not exist yet: its records in rising order, the first of them the first
 	// version or the first after a base, and its unsettled effects, which become Unknown and are due at once.
-	// The chain and the hashes are kept and checked; a fault anywhere imports nothing.
+	// The chain and the hashes are kept and checked; a fault anywhere imports nothing. Resources are not imported:
+	// they belong to many tasks, and a record knows only the hash of their value. Verify reports them as missing.
 	Import(ctx context.Context, task string, records iter.Seq2[Record, error], effects []Effect) error
 }
 
