@@ -238,3 +238,27 @@ func TestAttackKeepingIsNotTooStrict(t *testing.T) {
 	require.Len(t, facts, 1)
 	require.Equal(t, "hq", facts[0].Key.Subject)
 }
+
+// What a session observed when it resumed does not win over what came in since with the same order mark.
+func TestAttackHeldAnswerAgainstNews(t *testing.T) {
+	d := newLab(t)
+	s := d.begin("lab1", "pen")
+	_, err := s.Look(d.ctx, stock)
+	require.NoError(t, err)
+	d.sleep(2 * time.Hour)
+	at := d.clock()
+	see := func(n int) guard.Observed[map[string]int] {
+		return guard.Observed[map[string]int]{Value: map[string]int{"pen": n, "ink": 2}, Subject: "s1", At: at}
+	}
+	ctl := d.lab(func(c *resume.Config) {
+		c.Observers[0] = resume.Pull(stock, func(context.Context, guard.Query) (guard.Observed[map[string]int], error) { return see(1), nil })
+	})
+	resumed, err := ctl.Resume(d.ctx, "lab1", alice)
+	require.NoError(t, err)
+	_, err = d.ctl.Observe(d.ctx, "lab1", stock.Observe(d.warehouse, see(0)))
+	require.NoError(t, err)
+	_, err = resumed.Propose(d.ctx, put.With(setItems{[]string{"ink"}}).As(guard.User).BasedOn(s.Version()+1))
+	require.NoError(t, err)
+	e, _ := resumed.Snapshot().Facts.Entry(guard.Key{Fact: "stock", Subject: "s1"})
+	require.Equal(t, map[string]int{"pen": 0, "ink": 2}, e.Value)
+}

@@ -83,6 +83,9 @@ func (s *Session) reload(ctx context.Context) error {
 	if !s.own && !s.c.cfg.May(s.who, l.snap.Head) {
 		return fmt.Errorf("task %s: %w", s.Task(), ErrNoTask)
 	}
+	if l.tip != s.at.tip {
+		s.held = nil // it was asked for at another version, and must not win over what came in since
+	}
 	s.at = l
 	return nil
 }
