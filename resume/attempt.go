@@ -61,8 +61,11 @@ func (c *Controller) note(ctx context.Context, l loaded, a Attempt) {
 // cut keeps what fits of a text that nobody has judged yet: an attempt must not escape the record by its size.
 func cut(text string, most int) string { return strings.ToValidUTF8(text[:min(len(text), most)], "") }
 
-// Attempts are the newest refused attempts of the session's task, newest first. Errors are the store's.
+// Attempts are the newest refused attempts of the session's task, newest first. Errors wrap [ErrNoTask], or are the store's.
 func (s *Session) Attempts(ctx context.Context) ([]Attempt, error) {
+	if _, err := s.newest(ctx); err != nil {
+		return nil, err
+	}
 	rows, err := s.c.st.Attempts(ctx, s.Task())
 	if err != nil {
 		return nil, fmt.Errorf("task %s: %w", s.Task(), err)

@@ -34,6 +34,9 @@ func (s *Session) Propose(ctx context.Context, p machine.Proposal, carried ...gu
 		return out, err
 	}
 	if f := s.mayActAs(p.Actor()); f != nil {
+		if err := s.reload(ctx); err != nil {
+			return machine.Outcome{}, err
+		}
 		return s.conclude(ctx, p, nil, s.refused(*f))
 	}
 	return s.propose(ctx, p, nil, carried)

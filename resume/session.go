@@ -74,14 +74,23 @@ func (s *Session) believed() machine.Snapshot[any] {
 	return snap
 }
 
-// reload moves the session to the newest version, if the principal may still act on the task.
-func (s *Session) reload(ctx context.Context) error {
+// newest is the newest version, if the principal may still act on the task. The session stays where it stands.
+func (s *Session) newest(ctx context.Context) (loaded, error) {
 	l, err := s.c.load(ctx, s.Task())
 	if err != nil {
-		return err
+		return loaded{}, err
 	}
 	if !s.own && !s.c.cfg.May(s.who, l.snap.Head) {
-		return fmt.Errorf("task %s: %w", s.Task(), ErrNoTask)
+		return loaded{}, fmt.Errorf("task %s: %w", s.Task(), ErrNoTask)
+	}
+	return l, nil
+}
+
+// reload moves the session to the newest version, if the principal may still act on the task.
+func (s *Session) reload(ctx context.Context) error {
+	l, err := s.newest(ctx)
+	if err != nil {
+		return err
 	}
 	if l.tip != s.at.tip {
 		s.held = nil // it was asked for at another version, and must not win over what came in since
@@ -119,7 +128,7 @@ func (s *Session) refresh(ctx context.Context) error {
 }
 
 // Look asks the sources of facts now, and commits what is news. The facts are those about what the task's data names. What
-// could not be had stays unknown and is told in the outcome's findings. Errors are the store's.
+// could not be had stays unknown and is told in the outcome's findings. Errors wrap [ErrNoTask], or are the store's.
 func (s *Session) Look(ctx context.Context, facts ...guard.AnyFact) (machine.Outcome, error) {
 	if err := s.reload(ctx); err != nil {
 		return machine.Outcome{}, err

@@ -12,7 +12,8 @@ import (
 )
 
 // Watch yields the entries of the session's task after a version, oldest first and none left out, and then each new one as it is
-// committed, until the context ends. It holds nothing open between entries. Errors are the store's; one ends it.
+// committed, until the context ends. It holds nothing open between entries. Errors wrap [ErrNoTask] once the principal may no
+// longer see the task, or are the store's; one ends it.
 func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[machine.Entry, error] {
 	return func(yield func(machine.Entry, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -21,7 +22,7 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[machine.Ent
 		tick := time.NewTicker(s.c.cfg.Poll) // a hint can be lost; a version cannot
 		defer tick.Stop()
 		for {
-			entries, err := s.c.entries(ctx, s.Task(), after)
+			entries, err := s.entries(ctx, after)
 			if ctx.Err() != nil {
 				return
 			}
@@ -51,23 +52,23 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[machine.Ent
 const maxWatched = 100
 
 // entries are those after a version, oldest first, at most maxWatched.
-func (c *Controller) entries(ctx context.Context, task string, after uint64) ([]machine.Entry, error) {
-	tip, err := c.st.Tip(ctx, task)
+func (s *Session) entries(ctx context.Context, after uint64) ([]machine.Entry, error) {
+	l, err := s.newest(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("watch task %s: %w", task, err)
+		return nil, fmt.Errorf("watch: %w", err)
 	}
-	newest := min(tip.Version, after+maxWatched)
+	newest := min(l.tip.Version, after+maxWatched)
 	if newest <= after {
 		return nil, nil
 	}
 	var out []machine.Entry
-	for r, err := range c.st.History(ctx, task, newest, after+1) {
+	for r, err := range s.c.st.History(ctx, s.Task(), newest, after+1) {
 		if err != nil {
-			return nil, fmt.Errorf("watch task %s: %w", task, err)
+			return nil, fmt.Errorf("watch task %s: %w", s.Task(), err)
 		}
 		e, err := machine.DecodeEntry(r.Entry)
 		if err != nil {
-			return nil, fmt.Errorf("watch task %s, version %d: %w", task, r.Tip.Version, err)
+			return nil, fmt.Errorf("watch task %s, version %d: %w", s.Task(), r.Tip.Version, err)
 		}
 		out = append(out, e)
 	}
