@@ -137,20 +137,39 @@ func consentExpand(between []string, slots []consentSlot) []string {
 
 // consentForms are spellings that mean the same: marks between clauses, the typographic apostrophe, and
 // traditional characters for the simplified ones of the grammar.
-var consentForms = strings.NewReplacer(
-	".", ",", "!", ",", "，", ",", "。", ",", "！", ",", "’", "'",
-	"確", "确", "認", "认", "請", "请", "執", "执", "發", "发", "辦", "办", "謝", "谢", "絕", "绝",
-)
+var consentForms = map[rune]rune{
+	'.': ',', '!': ',', '，': ',', '。': ',', '！': ',', '’': '\'',
+	'確': '确', '認': '认', '請': '请', '執': '执', '發': '发', '辦': '办', '謝': '谢', '絕': '绝',
+}
 
 // consentNormal is text in lower-case ASCII, one space between words and one comma between clauses.
 // Nothing is dropped that could carry a meaning: "yes..." keeps an empty clause, which no utterance has.
 func consentNormal(text string) string {
-	text = consentForms.Replace(strings.Map(consentLower, strings.Trim(text, " \t\r\n")))
-	clauses := strings.Split(strings.TrimSuffix(text, ","), ",")
-	for i, c := range clauses {
-		clauses[i] = strings.Join(strings.FieldsFunc(c, func(r rune) bool { return r == ' ' }), " ")
+	var b strings.Builder
+	b.Grow(consentLimit)
+	space, begun := false, false // one is due before the next word; the clause has a word
+	for _, r := range strings.Trim(text, " \t\r\n") {
+		r = consentLower(r)
+		if r < 'a' || r > 'z' {
+			if form, ok := consentForms[r]; ok {
+				r = form
+			}
+		}
+		switch {
+		case r == ' ':
+			space = begun
+			continue
+		case r == ',':
+			space, begun = false, false
+		case space:
+			b.WriteByte(' ')
+			space = false
+		default:
+			begun = true
+		}
+		b.WriteRune(r)
 	}
-	return strings.Join(clauses, ",")
+	return strings.TrimSuffix(b.String(), ",")
 }
 
 // consentLower leaves all but ASCII alone: the Kelvin sign must not become a k.

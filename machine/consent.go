@@ -62,25 +62,35 @@ func (a *attempt) answers(offer string) (n int) {
 }
 
 // unclear tells whether evidence is a reply to the offer that neither agrees nor declines.
-func unclear(ev guard.Evidence, offer string) bool {
+func unclear(ev guard.Evidence, offer string) bool { return replied(ev, offer, guard.Unclear) }
+
+func replied(ev guard.Evidence, offer string, as guard.Consent) bool {
 	e := ev.Entry()
 	r, isReply := e.Value.(guard.Reply)
-	return isReply && e.Key.Subject == offer && r.Consent() == guard.Unclear
+	return isReply && e.Key.Subject == offer && r.Consent() == as
 }
 
-// hear marks the offers that were answered with something else than yes or no. What is not the party's own word does not
-// get here: see relevant.
-func (a *attempt) hear(next *Snapshot[any]) {
-	for i := range next.Offers {
-		said := func(ev guard.Evidence) bool {
-			e := ev.Entry()
-			return unclear(ev, next.Offers[i].ID) && a.c.relevant(&a.s, e)
-		}
-		if !next.Offers[i].Unclear && slices.ContainsFunc(a.evidence, said) {
+// hear takes in what the party said to its offers. A no voids the offer, whatever comes after it; a word that is neither yes nor
+// no marks it, so that their next word may not count. What is not the party's own word does not get here: see relevant.
+func (a *attempt) hear(next *Snapshot[any]) []Voided {
+	var declined []Voided
+	for _, o := range slices.Clone(next.Offers) {
+		switch {
+		case a.heard(o.ID, guard.No):
+			declined = append(declined, Voided{Offer: o.ID, Reason: "declined"})
+			next.Offers = slices.DeleteFunc(slices.Clone(next.Offers), func(n OpenOffer) bool { return n.ID == o.ID })
+		case !o.Unclear && a.heard(o.ID, guard.Unclear):
 			next.Offers = slices.Clone(next.Offers)
-			next.Offers[i].Unclear = true
+			next.Offers[slices.IndexFunc(next.Offers, func(n OpenOffer) bool { return n.ID == o.ID })].Unclear = true
 		}
 	}
+	return declined
+}
+
+func (a *attempt) heard(offer string, as guard.Consent) bool {
+	return slices.ContainsFunc(a.evidence, func(ev guard.Evidence) bool {
+		return replied(ev, offer, as) && a.c.relevant(&a.s, ev.Entry())
+	})
 }
 
 // offered finds the open offer that the payload repeats word for word.

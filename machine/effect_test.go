@@ -175,6 +175,7 @@ func TestOperations(t *testing.T) {
 	r.step(machine.CodeUnderWay, book(4))
 	r.step("", Book.Info().Fail("t1/book/1", "no"))
 	require.Equal(t, []string{"t1/book/1 failed", "t1/book/3 intent"}, r.keys())
+	r.step(machine.CodeUnderWay, book(4))
 	r.settled("t1/book/3")
 	require.Equal(t, []string{"t1/book/3 confirmed"}, r.keys())
 	r.step("", book(4))

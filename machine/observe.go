@@ -161,7 +161,7 @@ func (a *attempt) land(blocked []Finding) (Snapshot[any], Outcome) {
 	next := a.s
 	a.stamp(&next, string(guard.Observer))
 	voided := a.keepOffers(&next, "")
-	a.hear(&next)
+	voided = append(voided, a.hear(&next)...)
 	next.Facts = a.facts.Without(a.c.passing(&next.Head))
 	out := Outcome{Kind: Committed, Task: next.Task, Version: next.Version, State: next.State, Before: a.s.Version}
 	out.entry = a.entry(next, nil, voided, out)

@@ -45,7 +45,7 @@ type Stand struct {
 // Voided is an offer that is no longer open, and why.
 type Voided struct {
 	Offer  string     `json:"offer"`
-	Reason string     `json:"reason"` // used, left_state, replaced, value_changed, expired
+	Reason string     `json:"reason"` // used, declined, left_state, replaced, value_changed, expired
 	Fact   *guard.Key `json:"fact,omitempty"`
 }
 

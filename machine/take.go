@@ -31,7 +31,7 @@ func (a *attempt) take(j *judged) (Snapshot[any], Outcome) {
 		return a.refuse(kind, findings...)
 	}
 	a.keep(j)
-	a.hear(&next)
+	voided = append(voided, a.hear(&next)...)
 	next.Facts = a.facts.Without(a.c.passing(&next.Head))
 	if j.edge.apply != nil || next.Facts.Subjects() == nil {
 		next.Facts = next.Facts.Bound(a.c.bound(next.Task, next.Data))
