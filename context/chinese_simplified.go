@@ -16,7 +16,7 @@ var SimplifiedChinese = Words{
 	Yes: "是", No: "否", None: "无",
 	Verified: "[已核实，%1]", Stale: "[须重新核实]", LastKnown: "原为 %1，%2", Unknown: "[未知]",
 	Cut: "[已截短：%2 字节中的 %1]", More: "另有 %1 项", Omitted: "[略去 %1 行]",
-	Refused: "你上一个答案被拒绝", Unchanged: "没有任何改变。", Allowed: "可用：%1",
+	Refused: "你上一个答案被拒绝", Unchanged: "没有任何改变。",
 	JustNow: "刚才", Minutes: [2]string{"1 分钟前", "%1 分钟前"}, Hours: [2]string{"1 小时前", "%1 小时前"}, Days: [2]string{"1 天前", "%1 天前"},
 	Reasons: map[string]string{
 		"form":        "格式不对",

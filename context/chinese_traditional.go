@@ -16,7 +16,7 @@ var TraditionalChinese = Words{
 	Yes: "是", No: "否", None: "無",
 	Verified: "[已核實，%1]", Stale: "[須重新核實]", LastKnown: "原為 %1，%2", Unknown: "[未知]",
 	Cut: "[已截短：%2 位元組中的 %1]", More: "另有 %1 項", Omitted: "[略去 %1 行]",
-	Refused: "你上一個答案被拒絕", Unchanged: "沒有任何改變。", Allowed: "可用：%1",
+	Refused: "你上一個答案被拒絕", Unchanged: "沒有任何改變。",
 	JustNow: "剛才", Minutes: [2]string{"1 分鐘前", "%1 分鐘前"}, Hours: [2]string{"1 小時前", "%1 小時前"}, Days: [2]string{"1 天前", "%1 天前"},
 	Reasons: map[string]string{
 		"form":        "格式不對",

@@ -74,26 +74,26 @@ type answer struct {
 	offered  bool   // only what is offered may be answered
 }
 
-// Define checks a decision against its machine and reports every fault at once, joined; each is a [*Fault] and wraps
-// [ErrDecision]. It lives here and not in Build, because machine knows no projections.
+// Define checks a decision against its machine and reports every fault at once, joined; each is a [*Fault]. What must always
+// be shown and does not fit the budget is a [*BudgetError]. All errors wrap [ErrDecision]. It lives here and not in Build, because machine knows no projections.
 func Define[D any](m *machine.Machine[D], s Spec[D]) (*Decision, error) {
 	c := &checker[D]{machine: m, spec: s}
 	c.check()
 	if len(c.faults) > 0 {
 		return nil, fmt.Errorf("decision %s has %d faults:\n%w", s.Name, len(c.faults), errors.Join(c.faults...))
 	}
-	first := compile(m, s, c.answers)
-	languages := map[string]*Decision{first.words.Language: first}
+	all := []*Decision{compile(m, s, c.answers)}
 	for _, t := range s.Other {
-		languages[t.Words.Language] = compile(m, t.spec(s), c.answers)
+		all = append(all, compile(m, t.spec(s), c.answers))
 	}
-	for _, d := range languages {
-		d.languages = languages
+	languages := map[string]*Decision{}
+	for _, d := range all {
+		languages[d.words.Language], d.languages = d, languages
 		if err := d.seals(); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", ErrDecision, err)
 		}
 	}
-	return first, nil
+	return all[0], nil
 }
 
 // MustDefine is Define for package variables; it panics with all faults.

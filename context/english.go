@@ -32,7 +32,6 @@ var English = Words{
 	Omitted:   "[%1 lines left out]",
 	Refused:   "Your last answer was refused",
 	Unchanged: "Nothing has changed.",
-	Allowed:   "Open: %1",
 	JustNow:   "just now",
 	Minutes:   [2]string{"1 minute ago", "%1 minutes ago"},
 	Hours:     [2]string{"1 hour ago", "%1 hours ago"},

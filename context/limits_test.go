@@ -56,6 +56,7 @@ func TestBudget(t *testing.T) {
 	_, err = projection.Define(desk, spec)
 	require.ErrorAs(t, err, &over, "what is always shown does not fit: known before any task")
 	require.Empty(t, over.Task)
+	require.ErrorIs(t, err, projection.ErrDecision)
 }
 
 // TestDefaultBudget is 3 KiB.

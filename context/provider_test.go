@@ -18,7 +18,6 @@ type rules struct {
 	formats  []string
 	strict   bool // closed objects, every property required
 	depth    int  // levels of objects
-	rootOnly string
 }
 
 var (

@@ -127,6 +127,11 @@ func TestDigest(t *testing.T) {
 	after, err := base.After(projection.Refusal{Code: "x", Text: "y"})
 	require.NoError(t, err)
 	add("a refusal", after)
+	for _, value := range []any{true, "yes"} { // the same in JSON, and not the same to a reader of Markdown
+		spec := deskSpec()
+		spec.Fields = append(spec.Fields, projection.Field[parcel]{Label: "it", Value: func(parcel) any { return value }})
+		add(fmt.Sprintf("%T", value), viewOf(t, define(t, spec), s, noon))
+	}
 	spec := deskSpec()
 	spec.Question = "What now?"
 	add("the question", viewOf(t, define(t, spec), s, noon))

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -40,7 +41,6 @@ type Words struct {
 	Omitted   string    // lines that were left out %1
 	Refused   string    // heading of what was wrong with the answer before
 	Unchanged string    // that a refused answer changed nothing
-	Allowed   string    // the answers that are open %1
 	JustNow   string    // an age
 	Minutes   [2]string // one minute ago, and %1 minutes ago
 	Hours     [2]string
@@ -70,7 +70,7 @@ func (w *Words) missing() []string {
 	for name, text := range map[string]string{
 		"Waiting %1": w.Waiting, "Waiting %2": w.Waiting, "Waiting %3": w.Waiting, "Verified %1": w.Verified,
 		"LastKnown %1": w.LastKnown, "LastKnown %2": w.LastKnown, "Cut %1": w.Cut, "Cut %2": w.Cut, "More %1": w.More,
-		"Omitted %1": w.Omitted, "Allowed %1": w.Allowed, "Minutes %1": w.Minutes[1], "Hours %1": w.Hours[1], "Days %1": w.Days[1],
+		"Omitted %1": w.Omitted, "Minutes %1": w.Minutes[1], "Hours %1": w.Hours[1], "Days %1": w.Days[1],
 	} {
 		if _, verb, _ := strings.Cut(name, " "); text != "" && !strings.Contains(text, verb) {
 			out = append(out, name)
@@ -85,6 +85,9 @@ func (w *Words) missing() []string {
 		}
 		if empty {
 			out = append(out, v.Type().Field(i).Name)
+		}
+		if strings.ContainsFunc(fmt.Sprint(f.Interface()), unsafeRune) {
+			out = append(out, v.Type().Field(i).Name+" in one plain line")
 		}
 	}
 	for code := range English.Reasons {

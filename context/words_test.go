@@ -124,9 +124,19 @@ func TestWordsOfOnesOwn(t *testing.T) {
 	require.Equal(t, "words", faultCodes(t, s))
 	_, err := projection.Define(desk, s)
 	require.ErrorContains(t, err, "Verified %1")
-	own.Verified, own.Reasons = "[verified, %1]", map[string]string{"prose": "no prose"}
+	own.Verified, own.Goal = "[verified, %1]", "Goal\n#"
+	_, err = projection.Define(desk, s)
+	require.ErrorContains(t, err, "Goal in one plain line")
+	own.Goal, own.Reasons = "Goal", map[string]string{"prose": "no prose"}
 	_, err = projection.Define(desk, s)
 	require.ErrorContains(t, err, "Reasons syntax")
+}
+
+// TestTranslationsFillOneLine as the texts that they are of.
+func TestTranslationsFillOneLine(t *testing.T) {
+	s := translated()
+	s.Other[1].Texts["price"] = "价格\n# x"
+	require.Equal(t, "text", faultCodes(t, s))
 }
 
 // TestAges in words.
