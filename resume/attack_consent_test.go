@@ -93,17 +93,6 @@ func TestAttackYesToTheOtherOffer(t *testing.T) {
 	require.Equal(t, machine.Ask, out.Kind)
 }
 
-/*
-// One message, used as the yes to two offers of two tasks. It succeeds: an observation's id is used up in one task only.
-
-	func TestAttackOneMessageTwice(t *testing.T) {
-		d := newLab(t)
-		a, b := d.decide("lab1", "pen"), d.decide("lab2", "pen")
-		d.commits(a, yes.With(buy{"s1", []string{"pen"}}), d.reply(a.Offers()[0].ID, "yes").Identified("msg1"))
-		d.refuses(b, yes.With(buy{"s1", []string{"pen"}}), d.reply(b.Offers()[0].ID, "yes").Identified("msg1"))
-	}
-*/
-
 // A button that says yes above words that say no.
 func TestAttackButtonAgainstWords(t *testing.T) {
 	d := newDesk(t)
