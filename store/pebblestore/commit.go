@@ -159,9 +159,8 @@ func (s *Store) land(c *store.Commit, e *entry) error {
 		return err
 	}
 	e.flight.Store(c.Tip.Version)
-	err = s.write(b)
-	e.flight.Store(0)
-	if err != nil {
+	defer e.flight.Store(0) // after the head: who has loaded this version must not be told of an older tip
+	if err = s.write(b); err != nil {
 		return err
 	}
 	s.landed(c, e)

@@ -92,9 +92,8 @@ func (s *Store) landImport(b *pebble.Batch, e *entry, m *importing) error {
 	}
 	tip := m.last.Tip
 	e.flight.Store(tip.Version)
-	err := s.write(b)
-	e.flight.Store(0)
-	if err != nil {
+	defer e.flight.Store(0)
+	if err := s.write(b); err != nil {
 		return &store.UncertainError{Task: m.task, Tip: tip, Cause: err}
 	}
 	e.at, e.meta, e.effects = m.last.At, m.last.Meta, m.effects

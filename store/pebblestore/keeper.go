@@ -158,8 +158,6 @@ func (s *Store) Erase(ctx context.Context, task string, entry []byte) (store.Tip
 	if err := s.erase(task, e, h.tip, &rec); err != nil {
 		return store.Tip{}, err
 	}
-	e.head.Store(&head{tip: rec.Tip, erased: true})
-	e.at, e.meta, e.attempts = rec.At, store.Meta{}, 0
 	if err := s.forgetBytes(ctx, task); err != nil {
 		return rec.Tip, &store.UncertainError{Task: task, Tip: rec.Tip, Cause: err}
 	}
@@ -185,11 +183,12 @@ func (s *Store) erase(task string, e *entry, tip store.Tip, tomb *store.Record) 
 		return w.err
 	}
 	e.flight.Store(tomb.Tip.Version)
-	err := s.write(b)
-	e.flight.Store(0)
-	if err != nil {
+	defer e.flight.Store(0)
+	if err := s.write(b); err != nil {
 		return &store.UncertainError{Task: task, Tip: tomb.Tip, Cause: err}
 	}
+	e.head.Store(&head{tip: tomb.Tip, erased: true})
+	e.at, e.meta, e.attempts = tomb.At, store.Meta{}, 0
 	return nil
 }
 
