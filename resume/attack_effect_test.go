@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,11 +99,11 @@ func TestAttackEachTouchOfTheStoreFails(t *testing.T) {
 		f := &fragile{Store: d.st, took: n%2 == 0}
 		d.st = f
 		d.ctl = d.open(nil)
-		for f.left = n; !d.story(); d.sleep(2 * time.Minute) {
+		for f.left.Store(int64(n)); !d.story(); d.sleep(2 * time.Minute) {
 			require.Less(t, d.clock().Sub(d.now0()), 100*time.Hour, "stop %d", n)
 		}
-		whole = f.left > 0 // the story came to its end before the failure
-		f.left = 0
+		whole = f.left.Load() > 0 // the story came to its end before the failure
+		f.left.Store(0)
 		require.Equal(t, refund.Refunded, d.resume().State(), "stop %d", n)
 		require.Len(t, d.world.ledger, 1, "stop %d", n)
 		require.Equal(t, uint64(1), d.resume().Snapshot().Operations[0].Number, "stop %d", n)
@@ -121,11 +122,11 @@ var errStopped = errors.New("the process stopped")
 // fragile is a store whose nth touch from now fails, once: before it took hold, or after.
 type fragile struct {
 	store.Store
-	left int
+	left atomic.Int64
 	took bool
 }
 
-func (f *fragile) fails() bool { f.left--; return f.left == 0 }
+func (f *fragile) fails() bool { return f.left.Add(-1) == 0 }
 
 func (f *fragile) Commit(ctx context.Context, c *store.Commit) (store.Tip, error) {
 	fails := f.fails()
