@@ -35,7 +35,7 @@ func (c *Controller) unseen(ctx context.Context, l loaded, evidence []guard.Evid
 			switch version, err := c.st.Once(ctx, l.snap.Task, name); {
 			case err != nil:
 				return nil, fmt.Errorf("task %s, observation %q: %w", l.snap.Task, e.ID(), err)
-			case version > 0:
+			case version > 0 && version <= l.snap.Version: // a newer one makes this a conflict, which the write notices
 				continue
 			}
 		}
