@@ -61,6 +61,7 @@ type texts struct {
 	Null     *string `json:"null" validate:"omitempty,max=2"`
 	Must     *string `json:"must" validate:"required"`
 	Bounded  *string `json:"bounded" validate:"min=1"`
+	Within   string  `json:"within" validate:"gt=1,lt=4"`
 }
 
 var textCandidates = []candidates{
@@ -76,6 +77,7 @@ var textCandidates = []candidates{
 	{"null", []string{`null`, `"xx"`, `"xxx"`, ``, `""`}},
 	{"must", []string{`"x"`, `""`, `null`, ``}},
 	{"bounded", []string{`"x"`, `""`, `null`, ``}},
+	{"within", []string{`"ab"`, `"abc"`, `"abcd"`, `"a"`}},
 }
 
 type numbers struct {
@@ -127,6 +129,9 @@ type lists struct {
 	Map    map[string]int   `json:"map" validate:"max=1,dive,min=2"`
 	Nested map[string]inner `json:"nested,omitempty" validate:"dive"`
 	Ptrs   []*inner         `json:"ptrs,omitempty" validate:"dive"`
+	Less   []int            `json:"less" validate:"lt=2"`
+	Marks  []*string        `json:"marks" validate:"dive,min=1"`
+	Blanks []*string        `json:"blanks" validate:"dive,omitempty,max=1"`
 }
 
 var listCandidates = []candidates{
@@ -140,6 +145,9 @@ var listCandidates = []candidates{
 	{"map", []string{`{}`, `{"a":2}`, `{"a":1}`, `{"a":2,"b":2}`, `null`}},
 	{"nested", []string{``, `{"a":{"name":"ab"}}`, `{"a":{"name":"a"}}`}},
 	{"ptrs", []string{``, `[]`, `[{"name":"ab"}]`, `[{"name":"a"}]`, `[null]`}},
+	{"less", []string{`[]`, `[1]`, `[1,2]`}},
+	{"marks", []string{`["a"]`, `[""]`, `[null]`, `[]`}},
+	{"blanks", []string{`["a"]`, `[""]`, `[null]`, `["ab"]`}},
 }
 
 // TestSchemaAgrees: for every payload, good and bad, the schema and the decoder say the same.
