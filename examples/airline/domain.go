@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/pawlgo/pawl/examples/airline/airline"
 	"github.com/pawlgo/pawl/examples/airline/office"
@@ -134,6 +135,8 @@ func (s *site) Begin(task, _ string, who guard.Principal) (machine.Task, replay.
 	s.worlds.Store(task, w)
 	return airline.Machine.Task(task, who, airline.Desk{Cabins: map[string]string{}, Touched: []string{}}), world{w, s.records}
 }
+
+func (s *site) Now() time.Time { return office.Today }
 
 func (s *site) End(task string) { s.worlds.Delete(task) }
 

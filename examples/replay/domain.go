@@ -6,6 +6,7 @@ package replay
 import (
 	"encoding/json"
 	"io/fs"
+	"time"
 
 	projection "github.com/pawlgo/pawl/context"
 	"github.com/pawlgo/pawl/guard"
@@ -43,6 +44,8 @@ type Domain struct {
 type Site interface {
 	// Begin is the world of a conversation, and its task. Bench names the edition of the tools that recorded it.
 	Begin(task, bench string, who guard.Principal) (machine.Task, World)
+	// Now is when the conversations take place: the store's clock starts there.
+	Now() time.Time
 	// End forgets the world of a conversation.
 	End(task string)
 	// SignIn identifies a customer: by a call of a tool, or by what the customer says when there is no such tool.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"time"
 
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
@@ -34,7 +35,7 @@ func open(ctx context.Context, d *Domain, data fs.FS, dir string, problem func(e
 	for _, f := range d.Machine.Describe().Facts {
 		g.spoken[f.Name] = f.Authority == g.channel.Name()
 	}
-	if g.st, err = pebblestore.Open(dir, pebblestore.Options{}); err != nil {
+	if g.st, err = pebblestore.Open(dir, pebblestore.Options{Now: from(site.Now())}); err != nil {
 		return nil, err
 	}
 	g.ctl, err = resume.Open(ctx, g.st, resume.Config{
@@ -48,6 +49,12 @@ func open(ctx context.Context, d *Domain, data fs.FS, dir string, problem func(e
 		return nil, errors.Join(err, g.st.Close())
 	}
 	return g, nil
+}
+
+// from is a clock that starts at an instant.
+func from(start time.Time) func() time.Time {
+	begun := time.Now()
+	return func() time.Time { return start.Add(time.Since(begun)) }
 }
 
 func (g *gate) close() error { return g.st.Close() }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"sync"
+	"time"
 
 	"github.com/pawlgo/pawl/examples/replay"
 	"github.com/pawlgo/pawl/examples/retail/retail"
@@ -83,6 +84,8 @@ func (s *site) Begin(task, bench string, who guard.Principal) (machine.Task, rep
 	desk := retail.Desk{SameOption: bench != "tau2"} // the tools of that edition refuse it
 	return retail.Machine.Task(task, who, desk), world{w, s.orders}
 }
+
+func (s *site) Now() time.Time { return time.Now() }
 
 func (s *site) End(task string) { s.worlds.Delete(task) }
 

@@ -30,7 +30,7 @@ var NextTool = projection.MustDefine(Machine, projection.Spec[Desk]{
 		{Event: Transfer, Means: "hand over to a person; nothing follows"},
 	},
 	Hidden: []projection.Hidden{
-		{Fact: Reservation, Reason: whyHidden}, {Fact: Flight, Reason: whyHidden}, {Fact: Profile, Reason: whyHidden},
+		{Fact: Reservation, Reason: whyHidden}, {Fact: Flight, Reason: whyHidden}, {Fact: Member, Reason: whyHidden}, {Fact: Method, Reason: whyHidden},
 		{Fact: Covered, Reason: whyHidden}, {Fact: Troubles, Reason: whyHidden},
 		{Fact: Reason, Reason: "what the customer said is in the conversation"},
 		{Fact: Reply, Reason: "what the customer said is in the conversation; whether it counts, the desk judges"},

@@ -1,7 +1,6 @@
 package airline
 
 import (
-	"slices"
 	"time"
 
 	"github.com/pawlgo/pawl/examples/usd"
@@ -34,7 +33,6 @@ type ReservationRecord struct {
 	Cancelled   bool      `json:"cancelled"`
 	Paid        []Payment `json:"paid"`
 	BookedAt    time.Time `json:"booked_at"`
-	AsOf        time.Time `json:"as_of"` // the reservation system's own clock
 }
 
 // Leg is one flight of a reservation, at the price of one seat.
@@ -78,17 +76,12 @@ const (
 	FlightLanded    = "landed"
 )
 
-// ProfileRecord is what the user database says of a customer, as far as a write depends on it.
-type ProfileRecord struct {
-	Member  string   `json:"member"` // regular, silver or gold
-	Methods []Method `json:"methods"`
-}
-
-// Method is a payment method of a customer. Its source is credit_card, gift_card or certificate.
-type Method struct {
-	ID     string `json:"id"`
-	Source string `json:"source"`
-}
+// The memberships.
+const (
+	Regular = "regular"
+	Silver  = "silver"
+	Gold    = "gold"
+)
 
 // The sources of payment methods.
 const (
@@ -116,7 +109,8 @@ var (
 	Reservation = guard.NewFact[ReservationRecord]("reservation", guard.From("reservation_system"), guard.About("reservation"), guard.Volatile())
 	Troubles    = guard.NewFact[[]Trouble]("troubles", guard.From("reservation_system"), guard.About("user"), guard.Volatile())
 	Flight      = guard.NewFact[FlightRecord]("flight", guard.From("flight_system"), guard.About("flight"), guard.Volatile())
-	Profile     = guard.NewFact[ProfileRecord]("profile", guard.From("user_database"), guard.About("user"), guard.Volatile())
+	Member      = guard.NewFact[string]("member", guard.From("user_database"), guard.About("user"), guard.Volatile())
+	Method      = guard.NewFact[string]("method", guard.From("user_database"), guard.About("method"), guard.Volatile())
 	Covered     = guard.NewFact[bool]("covered", guard.From("user_database"), guard.About("charge"), guard.Volatile())
 	Receipt     = guard.NewFact[Done]("write_receipt", guard.From("reservation_system"), guard.About(machine.EffectKind), guard.Lasting())
 )
@@ -124,15 +118,11 @@ var (
 // FlightSubject is what Flight is about: a flight on a date.
 func FlightSubject(number, date string) string { return number + "/" + date }
 
+// MethodSubject is what Method is about: a payment method of a user. Its value is the source of the method, "" when the user has no such
+// one. Each method is a fact of its own, so that one that a booking has used up voids no offer that does without it.
+func MethodSubject(user, id string) string { return user + "/" + id }
+
 // ChargeSubject is what Covered is about: an amount to be taken from a gift card or a certificate of a user.
 func ChargeSubject(user, method string, amount usd.Amount) string {
 	return user + "/" + method + "/" + amount.Decimal()
-}
-
-func (p ProfileRecord) method(id string) (Method, bool) {
-	i := slices.IndexFunc(p.Methods, func(m Method) bool { return m.ID == id })
-	if i < 0 {
-		return Method{}, false
-	}
-	return p.Methods[i], true
 }

@@ -39,7 +39,7 @@ func grounded(c Case[Listing]) guard.Verdict {
 	if len(l.Book)+len(l.Flights)+len(l.Bags)+len(l.Passengers)+len(l.Cancel)+len(l.Compensate) == 0 {
 		return guard.Deny("nothing_listed", "no write is listed")
 	}
-	Profile.Get(c)
+	Member.Get(c)
 	if len(l.Compensate) > 0 {
 		Troubles.Get(c)
 	}
@@ -50,11 +50,13 @@ func grounded(c Case[Listing]) guard.Verdict {
 		}
 	}
 	for _, p := range l.Flights {
+		payable(c, p.PaymentID, 0)
 		if r, known := legsOf(c, p.ReservationID); allFlights(c, p.Flights) && known {
 			changePayable(c, p.PaymentID, p.Write(r, c.Data.cabin(p.ReservationID, r), flightOf(c)).Price)
 		}
 	}
 	for _, p := range l.Bags {
+		payable(c, p.PaymentID, 0)
 		if r, known := Reservation.Of(p.ReservationID).Get(c); known {
 			changePayable(c, p.PaymentID, p.Write(r).Price)
 		}

@@ -29,27 +29,27 @@ func build() *machine.Machine[Desk] {
 	machine.When(b, Named).From(Unidentified).To(Serving).
 		Apply(func(d *Desk, c Case[machine.Changed[string]]) { d.User = c.Payload.Is })
 	machine.On(b, ListWrites).From(Serving).Stay().By(guard.Model).
-		Check("grounded", grounded, Reservation, Flight, Profile, Covered, Troubles).
+		Check("grounded", grounded, Reservation, Flight, Member, Method, Covered, Troubles).
 		Then(offers()...)
 
 	write(b, BookReservation, booking).
 		Check("seats", bookedSeats, Flight).
 		Check("route", bookedRoute, Flight).
 		Check("party", smallParty).
-		Check("payment_mix", paymentMix, Profile).
-		Check("payments", paysUp, Profile, Covered, Flight).
-		Check("bags", bookedBags, Profile)
+		Check("payment_mix", paymentMix, Method).
+		Check("payments", paysUp, Method, Covered, Flight).
+		Check("bags", bookedBags, Member)
 	write(b, UpdateFlights, changing).Require(exists, active).
 		Check("own", own[ChangeFlights], Reservation).
 		Check("not_flown", notFlown[ChangeFlights], Reservation, Flight).
 		Check("basic_economy", fixedInBasic, Reservation).
 		Check("seats", changedSeats, Reservation, Flight).
 		Check("route", sameRoute, Reservation, Flight).
-		Check("payable", flightsPayable, Reservation, Flight, Profile, Covered)
+		Check("payable", flightsPayable, Reservation, Flight, Method, Covered)
 	write(b, UpdateBaggages, bagging).Require(exists, active).
 		Check("own", own[ChangeBags], Reservation).
-		Check("bags", moreBags, Reservation, Profile).
-		Check("payable", bagsPayable, Reservation, Profile, Covered)
+		Check("bags", moreBags, Reservation, Member).
+		Check("payable", bagsPayable, Reservation, Method, Covered)
 	write(b, UpdatePassengers, renaming).Require(exists, active).
 		Check("own", own[ChangePassengers], Reservation).
 		Check("count", sameCount, Reservation)
@@ -58,7 +58,7 @@ func build() *machine.Machine[Desk] {
 		Check("not_flown", notFlown[Cancel], Reservation, Flight).
 		Check("cancellable", cancellable, Reservation, Flight, Reason)
 	write(b, SendCertificate, compensating).
-		Check("entitled", entitled, Profile, Troubles)
+		Check("entitled", entitled, Member, Troubles)
 
 	machine.On(b, Record.Confirmed()).From(Serving).Stay().Apply(remember)
 	machine.On(b, Record.Failed()).From(Serving).Stay().

@@ -141,12 +141,10 @@ func smallParty(c Case[Book]) guard.Verdict {
 var mostOf = map[string]int{Certificate: 1, CreditCard: 1, GiftCard: 3}
 
 func paymentMix(c Case[Book]) guard.Verdict {
-	profile, _ := Profile.Get(c)
 	count := map[string]int{}
 	for _, p := range c.Payload.Payments {
-		if m, own := profile.method(p.PaymentID); own {
-			count[m.Source]++
-		}
+		source, _ := Method.Of(MethodSubject(c.Data.User, p.PaymentID)).Get(c)
+		count[source]++
 	}
 	for source, most := range mostOf {
 		if count[source] > most {
@@ -172,16 +170,15 @@ func paysUp(c Case[Book]) guard.Verdict {
 
 // payable holds when the method is the customer's own and has the amount.
 func payable[P any](c Case[P], id string, amount usd.Amount) guard.Verdict {
-	profile, known := Profile.Of(c.Data.User).Get(c)
-	m, own := profile.method(id)
+	source, known := Method.Of(MethodSubject(c.Data.User, id)).Get(c)
 	switch {
 	case !known:
 		return guard.Verdict{}
-	case !own:
+	case source == "":
 		return guard.Deny("not_in_profile", "it is no payment method of the customer")
 	case amount < 0:
 		return guard.Deny("negative_payment", "an amount is below zero")
-	case m.Source == CreditCard || amount == 0:
+	case source == CreditCard || amount == 0:
 		return guard.Allow()
 	}
 	if covered, known := Covered.Of(ChargeSubject(c.Data.User, id, amount)).Get(c); known && !covered {
@@ -192,8 +189,7 @@ func payable[P any](c Case[P], id string, amount usd.Amount) guard.Verdict {
 
 // changePayable holds for what a change costs, or gives back. A certificate is for bookings only.
 func changePayable[P any](c Case[P], id string, price usd.Amount) guard.Verdict {
-	profile, _ := Profile.Of(c.Data.User).Get(c)
-	if m, _ := profile.method(id); m.Source == Certificate {
+	if source, _ := Method.Of(MethodSubject(c.Data.User, id)).Get(c); source == Certificate {
 		return guard.Deny("certificate", "a certificate pays for bookings only")
 	}
 	return payable(c, id, max(0, price))
@@ -202,7 +198,7 @@ func changePayable[P any](c Case[P], id string, price usd.Amount) guard.Verdict 
 func flightsPayable(c Case[ChangeFlights]) guard.Verdict {
 	_, known := Reservation.Get(c)
 	if !allFlights(c, c.Payload.Flights) || !known {
-		return guard.Verdict{} // no price yet
+		return payable(c, c.Payload.PaymentID, 0) // there is no price yet
 	}
 	return changePayable(c, c.Payload.PaymentID, changing(c).Price)
 }
@@ -213,9 +209,9 @@ func bagsPayable(c Case[ChangeBags]) guard.Verdict {
 
 // freeBags are how many bags of each passenger fly free, by membership and cabin.
 var freeBags = map[string]map[string]int{
-	"regular": {BasicEconomy: 0, Economy: 1, Business: 2},
-	"silver":  {BasicEconomy: 1, Economy: 2, Business: 3},
-	"gold":    {BasicEconomy: 2, Economy: 3, Business: 3},
+	Regular: {BasicEconomy: 0, Economy: 1, Business: 2},
+	Silver:  {BasicEconomy: 1, Economy: 2, Business: 3},
+	Gold:    {BasicEconomy: 2, Economy: 3, Business: 3},
 }
 
 // bagsPriced holds when what is paid for is what exceeds the free bags.
@@ -228,18 +224,18 @@ func bagsPriced(member, cabin string, people, total, paid int) guard.Verdict {
 
 func bookedBags(c Case[Book]) guard.Verdict {
 	p := c.Payload
-	profile, _ := Profile.Get(c)
-	return bagsPriced(profile.Member, p.Cabin, len(p.Passengers), p.TotalBaggages, p.PaidBaggages)
+	member, _ := Member.Get(c)
+	return bagsPriced(member, p.Cabin, len(p.Passengers), p.TotalBaggages, p.PaidBaggages)
 }
 
 func moreBags(c Case[ChangeBags]) guard.Verdict {
 	p := c.Payload
-	profile, _ := Profile.Get(c)
+	member, _ := Member.Get(c)
 	r, _ := Reservation.Get(c)
 	if p.TotalBaggages < r.Bags || p.PaidBaggages < r.PaidBags {
 		return guard.Deny("bags_removed", "bags can only be added")
 	}
-	return bagsPriced(profile.Member, c.Data.cabin(p.ReservationID, r), r.Passengers, p.TotalBaggages, p.PaidBaggages)
+	return bagsPriced(member, c.Data.cabin(p.ReservationID, r), r.Passengers, p.TotalBaggages, p.PaidBaggages)
 }
 
 func sameCount(c Case[ChangePassengers]) guard.Verdict {
@@ -259,7 +255,7 @@ func cancellable(c Case[Cancel]) guard.Verdict {
 	switch {
 	case !known:
 		return guard.Verdict{}
-	case r.AsOf.Sub(r.BookedAt) <= graceTime, c.Data.cabin(c.Payload.ReservationID, r) == Business:
+	case c.Now().Sub(r.BookedAt) <= graceTime, c.Data.cabin(c.Payload.ReservationID, r) == Business:
 		return guard.Allow()
 	}
 	for _, l := range r.Legs {
@@ -285,14 +281,14 @@ const (
 // entitled holds when a flight of the customer was cancelled, or delayed and the reservation then changed or cancelled, unless it is
 // too late for that; and when the amount is what that is worth. Regular members need insurance or business.
 func entitled(c Case[Compensate]) guard.Verdict {
-	profile, _ := Profile.Get(c)
+	member, _ := Member.Get(c)
 	troubles, _ := Troubles.Get(c)
 	why := guard.Deny("no_trouble", "no flight of the customer was cancelled, or delayed and then changed")
 	for _, t := range troubles {
 		delayed := t.Delayed && (t.UnderWay || slices.Contains(c.Data.Touched, t.Reservation))
 		switch {
 		case !t.Cancelled && !delayed:
-		case profile.Member == "regular" && !t.Entitled:
+		case member == Regular && !t.Entitled:
 			why = guard.Deny("not_entitled", "a regular member without insurance gets none")
 		case t.Cancelled && c.Payload.Amount == forCancelled*t.Passengers, delayed && c.Payload.Amount == forDelayed*t.Passengers:
 			return guard.Allow()

@@ -52,7 +52,7 @@ func (w *World) Applied(key string) (airline.Done, bool) {
 func (w *World) book(u *User, is airline.Write) string {
 	id := "HATHA" + string(rune('T'+w.booked))
 	r := Reservation{ID: id, UserID: is.User, Origin: is.Origin, Destination: is.Destination, Trip: is.Trip, Cabin: is.Cabin,
-		Flights: legs(is.Legs), Passengers: is.Passengers, Payments: is.Moves, CreatedAt: Now, Bags: is.Bags, PaidBags: is.PaidBags, Insurance: is.Insurance}
+		Flights: legs(is.Legs), Passengers: is.Passengers, Payments: is.Moves, CreatedAt: Today.Format(layout), Bags: is.Bags, PaidBags: is.PaidBags, Insurance: is.Insurance}
 	for _, p := range is.Moves {
 		if u.PaymentMethods[p.PaymentID].Source == airline.Certificate {
 			delete(u.PaymentMethods, p.PaymentID)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pawlgo/pawl/examples/airline/airline"
@@ -26,7 +25,8 @@ func Observers(find Finder) []resume.Observer {
 		resume.Pull(airline.Reservation, ask(find, (*World).record)),
 		resume.Pull(airline.Troubles, ask(find, (*World).troubles)),
 		resume.Pull(airline.Flight, ask(find, func(w *World, subject string) (airline.FlightRecord, error) { return w.office.flight(subject), nil })),
-		resume.Pull(airline.Profile, ask(find, (*World).profile)),
+		resume.Pull(airline.Member, ask(find, (*World).member)),
+		resume.Pull(airline.Method, ask(find, (*World).method)),
 		resume.Pull(airline.Covered, ask(find, (*World).covered)),
 	}
 }
@@ -69,17 +69,18 @@ func ask[T any](find Finder, look func(w *World, subject string) (T, error)) fun
 	}
 }
 
-func (w *World) profile(id string) (airline.ProfileRecord, error) {
-	u, known := w.user(id)
+func (w *World) member(user string) (string, error) {
+	u, known := w.user(user)
 	if !known {
-		return airline.ProfileRecord{}, fmt.Errorf("user %s: %w", id, ErrNoRecord)
+		return "", fmt.Errorf("user %s: %w", user, ErrNoRecord)
 	}
-	r := airline.ProfileRecord{Member: u.Membership, Methods: make([]airline.Method, 0, len(u.PaymentMethods))}
-	for id, m := range u.PaymentMethods {
-		r.Methods = append(r.Methods, airline.Method{ID: id, Source: m.Source})
-	}
-	slices.SortFunc(r.Methods, func(a, b airline.Method) int { return strings.Compare(a.ID, b.ID) })
-	return r, nil
+	return u.Membership, nil
+}
+
+func (w *World) method(subject string) (string, error) {
+	user, id, _ := strings.Cut(subject, "/")
+	u, _ := w.user(user)
+	return u.PaymentMethods[id].Source, nil
 }
 
 // troubles are the customer's reservations with a cancelled or delayed flight.

@@ -12,8 +12,11 @@ import (
 	"github.com/pawlgo/pawl/examples/airline/airline"
 )
 
-// Now is the time at which all conversations take place, as the reservation system writes it.
-const Now = "2024-05-15T15:00:00"
+// Today is when all conversations take place.
+var Today = time.Date(2024, 5, 15, 15, 0, 0, 0, time.UTC)
+
+// layout is how the reservation system writes times.
+const layout = "2006-01-02T15:04:05"
 
 // Office is the databases as they are before any conversation. Read only, and so safe for concurrent use.
 type Office struct {
@@ -47,6 +50,3 @@ func (o *Office) flight(subject string) airline.FlightRecord {
 	}
 	return airline.FlightRecord{Status: day.Status, Origin: f.Origin, Destination: f.Destination, Seats: day.Seats, Prices: day.Prices}
 }
-
-// instant reads the reservation system's times.
-func instant(text string) (time.Time, error) { return time.Parse("2006-01-02T15:04:05", text) }

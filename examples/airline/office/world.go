@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/pawlgo/pawl/examples/airline/airline"
 	"github.com/pawlgo/pawl/examples/usd"
@@ -61,18 +62,17 @@ func (w *World) record(id string) (airline.ReservationRecord, error) {
 	if !known {
 		return airline.ReservationRecord{}, nil
 	}
-	booked, err := instant(r.CreatedAt)
+	booked, err := time.Parse(layout, r.CreatedAt)
 	if err != nil {
 		return airline.ReservationRecord{}, fmt.Errorf("reservation %s: %w", id, err)
 	}
-	now, err := instant(Now)
 	out := airline.ReservationRecord{Owner: r.UserID, Cabin: r.Cabin, Trip: r.Trip, Origin: r.Origin, Destination: r.Destination,
 		Passengers: len(r.Passengers), Bags: r.Bags, PaidBags: r.PaidBags, Insured: r.Insurance == "yes", Cancelled: r.Status == cancelled,
-		Paid: r.Payments, BookedAt: booked, AsOf: now}
+		Paid: r.Payments, BookedAt: booked}
 	for _, l := range r.Flights {
 		out.Legs = append(out.Legs, airline.Leg{Flight: l.FlightNumber, Date: l.Date, Origin: l.Origin, Destination: l.Destination, Price: l.Price})
 	}
-	return out, err
+	return out, nil
 }
 
 // Changes are the records that are no longer as they were before the conversation.
