@@ -24,6 +24,8 @@ func (a *attempt) consent(j *judged) guard.Verdict {
 	}
 	reply, _ := entry.Value.(guard.Reply)
 	switch {
+	case a.heard(offer.ID, guard.No): // also when it is dated before the yes: clocks differ
+		return guard.Deny(CodeDeclined, "the party said no")
 	case !offer.answeredBy(reply, a.s.Owner):
 		return guard.Deny(CodeNotApprover, "somebody else than the party answered")
 	case !entry.At.After(offer.OpenedAt):
@@ -42,28 +44,15 @@ func (a *attempt) consent(j *judged) guard.Verdict {
 	return guard.Ask(offer.Question)
 }
 
-// elsewhere tells whether a yes in free text may be about something else: another offer is open to the party, or the first
-// thing that they said to this one was not explicit, so that their next word may answer another question (case B025).
+// elsewhere tells whether a yes in free text may be about something else: another offer is open to the party, or something that
+// they said to this one was not explicit, so that their yes may answer another question (case B025).
 func (a *attempt) elsewhere(offer *OpenOffer) bool {
-	return offer.Unclear || a.answers(offer.ID) > 1 && slices.ContainsFunc(a.evidence, func(ev guard.Evidence) bool { return unclear(ev, offer.ID) }) ||
-		slices.ContainsFunc(a.s.Offers, func(o OpenOffer) bool {
-			return o.ID != offer.ID && o.To == offer.To && a.in.Now.Before(o.Expires)
-		})
+	return offer.Unclear || a.heard(offer.ID, guard.Unclear) || slices.ContainsFunc(a.s.Offers, func(o OpenOffer) bool {
+		return o.ID != offer.ID && o.To == offer.To && a.in.Now.Before(o.Expires)
+	})
 }
 
-// answers counts the evidence about an offer. A single piece is the answer that was judged already.
-func (a *attempt) answers(offer string) (n int) {
-	for i := range a.evidence {
-		if a.evidence[i].Entry().Key.Subject == offer {
-			n++
-		}
-	}
-	return n
-}
-
-// unclear tells whether evidence is a reply to the offer that neither agrees nor declines.
-func unclear(ev guard.Evidence, offer string) bool { return replied(ev, offer, guard.Unclear) }
-
+// replied tells whether evidence is a reply to the offer of that kind.
 func replied(ev guard.Evidence, offer string, as guard.Consent) bool {
 	e := ev.Entry()
 	r, isReply := e.Value.(guard.Reply)

@@ -19,6 +19,8 @@ type EffectInfo struct {
 	Args    reflect.Type
 	Receipt *guard.FactInfo
 	Within  time.Duration // how long after its commit an intent may still be sent; 0 is for ever
+	// Retention is how long the provider honours the key; 0 is DefaultKeyRetention, below 0 not at all.
+	Retention time.Duration
 
 	confirmed, failed *EventInfo
 	decodeStored      func([]byte) (any, error)
@@ -62,6 +64,28 @@ func Matching[E, R any](match func(E, R) error) EffectOption[E, R] {
 // SendWithin bounds how long after its commit an intent may be sent for the first time. Later it is withdrawn.
 func SendWithin[E, R any](d time.Duration) EffectOption[E, R] {
 	return func(i *EffectInfo) { i.Within = d }
+}
+
+// DefaultKeyRetention is how long a provider is taken to honour an idempotency key when the effect does not say.
+const DefaultKeyRetention = 24 * time.Hour
+
+// KeysKept says for how long after the first attempt the provider honours the idempotency key. Only within that time is an effect
+// that it surely does not have sent again; later it could happen twice (case B009), and is only looked up.
+func KeysKept[E, R any](d time.Duration) EffectOption[E, R] {
+	return func(i *EffectInfo) { i.Retention = d }
+}
+
+// TriedOnce says that the provider honours no key: what may have been sent is never sent again.
+func TriedOnce[E, R any]() EffectOption[E, R] {
+	return func(i *EffectInfo) { i.Retention = -1 }
+}
+
+// MayRepeat tells whether an effect that was first sent then, and that the provider surely does not have, may be sent again.
+func (i *EffectInfo) MayRepeat(first, now time.Time) bool {
+	if i.Retention == 0 {
+		return now.Sub(first) < DefaultKeyRetention
+	}
+	return now.Sub(first) < i.Retention
 }
 
 // NewEffect declares an effect. The receipt must be a fact About [EffectKind], so that an older payment of the same order

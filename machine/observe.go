@@ -145,6 +145,10 @@ func (a *attempt) news() bool {
 		switch a.merged[i] {
 		case guard.News, guard.Dispute:
 			return true
+		case guard.Late:
+			if r, isReply := ev.Entry().Value.(guard.Reply); isReply && r.Consent() != guard.Yes {
+				return true // clocks differ: what is no yes counts, whenever it was said
+			}
 		case guard.Renewed:
 			old, _ := a.s.Facts.Entry(ev.Entry().Key)
 			age := ev.Fact().MaxAge

@@ -33,9 +33,9 @@ func nested(t *testing.T) *machine.Machine[Desk] {
 	b.Super(Working, Asking, Paying)
 	machine.On(b, Ask).From(Draft).To(Asking).By(guard.User)
 	machine.On(b, Note).From(Asking).To(Paying).By(guard.User)
+	machine.On(b, Pause).From(Paying).To(Lost).By(guard.User).Require(guard.True(Open)) // not in the order of nearness
 	machine.On(b, Pause).From(Alive).To(Closed).By(guard.User)
 	machine.On(b, Pause).From(Working).To(Failed).By(guard.User).Require(guard.True(Good))
-	machine.On(b, Pause).From(Paying).To(Lost).By(guard.User).Require(guard.True(Open))
 	machine.When(b, Returns).From(Alive).To(Closed).Require(guard.True(Returns))
 	machine.When(b, Returns).From(Paying).To(Lost).Require(guard.Known(Returns))
 	m, err := b.Build()
