@@ -8,6 +8,7 @@ const (
 	MaxQuote      = 1 << 10  // bytes of a quote's text that are shown; the rest is cut, and counted
 	MinQuote      = 128      // bytes to which a quote may be shortened when the view is over budget
 	MaxDetail     = 128      // bytes of a place in an answer that a refusal shows; longer details of a guard are left out
+	MaxReason     = 512      // bytes of the text of a refusal
 	MaxRefusal    = 1 << 10  // bytes that a refusal may take beside the budget of its view
 	MaxQuotes     = 16       // quotes of one view
 	MaxValue      = 512      // bytes of one value that are shown; the rest is cut, and counted

@@ -188,7 +188,7 @@ func FuzzRead(f *testing.F) {
 			require.NotContains(t, refused.Text, "\n")
 			r, ok := v.Refusal(err)
 			require.True(t, ok)
-			require.LessOrEqual(t, len(r.Text), projection.MaxRefusal)
+			require.LessOrEqual(t, len(r.Text), projection.MaxReason)
 			return
 		}
 		require.Contains(t, v.Allowed(), p.Event())

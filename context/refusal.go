@@ -14,7 +14,7 @@ import (
 // holds nothing that a view does not show. Show it with [View.After], or send it back as the result of a tool call.
 type Refusal struct {
 	Code    string   `json:"code"`               // of the first reason; stable
-	Text    string   `json:"text"`               // one line of at most [MaxRefusal] bytes
+	Text    string   `json:"text"`               // one line of at most [MaxReason] bytes
 	Needs   []string `json:"needs,omitempty"`    // labels of the facts that must be observed first
 	Allowed []string `json:"allowed"`            // the answers that were open
 	Details []string `json:"details,omitempty"`  // what guards say as data, as JSON
@@ -92,7 +92,7 @@ func (v View) refusalOfOutcome(o machine.Outcome) Refusal {
 }
 
 func (r Refusal) say(texts []string) Refusal {
-	r.Text = cutText(strings.Join(texts, "; "), MaxRefusal)
+	r.Text = cutText(strings.Join(texts, "; "), MaxReason)
 	return r
 }
 
@@ -119,7 +119,34 @@ func (v View) After(r Refusal) (View, error) {
 	}
 	p := *v.page
 	p.refusal = &r
+	for p.refusalSize() > MaxRefusal && p.refusal.shrink() {
+	}
 	return p.view()
+}
+
+// refusalSize is what the refusal takes in the larger rendering.
+func (p *page) refusalSize() int {
+	w := members{some: true}
+	p.refusalMembers(&w)
+	return max(len(p.appendRefusal(nil)), len(w.dst))
+}
+
+// shrink leaves out what a refusal can do without: details first, then needs, then the end of its text; false when there
+// is nothing left to leave out.
+func (r *Refusal) shrink() bool {
+	switch {
+	case len(r.Details) > 0:
+		r.Details = r.Details[:len(r.Details)-1]
+	case len(r.Needs) > 1:
+		r.Needs = r.Needs[:len(r.Needs)-1]
+	case len(r.Text) > MaxDetail:
+		r.Text = cutText(r.Text, max(MaxDetail, len(r.Text)/2))
+	case r.Ask != "":
+		r.Ask = ""
+	default:
+		return false
+	}
+	return true
 }
 
 // appendRefusal writes the section of a refused answer.
@@ -129,15 +156,15 @@ func (p *page) appendRefusal(b []byte) []byte {
 		return b
 	}
 	b = append(append(append(b, '\n'), w.Refused...), ":\n- "...)
-	b = append(append(append(b, r.Code...), ": "...), r.Text...)
+	b = appendProse(append(appendProse(b, r.Code), ": "...), r.Text)
 	for _, n := range r.Needs {
-		b = append(append(append(append(b, "\n- "...), n...), ": "...), w.Unknown...)
+		b = append(append(appendProse(append(b, "\n- "...), n), ": "...), w.Unknown...)
 	}
 	for _, d := range r.Details {
-		b = append(append(b, "\n- "...), d...)
+		b = appendProse(append(b, "\n- "...), d)
 	}
 	if r.Ask != "" {
-		b = append(append(b, "\n- "...), r.Ask...)
+		b = appendProse(append(b, "\n- "...), r.Ask)
 	}
 	return append(append(append(b, "\n- "...), w.Unchanged...), '\n')
 }

@@ -97,16 +97,37 @@ func TestRefusalBudget(t *testing.T) {
 	v := viewOf(t, define(t, spec), s, noon)
 	var findings []machine.Finding
 	for i := range 10 {
-		findings = append(findings, machine.Finding{Code: "c" + string(rune('a'+i)), Text: strings.Repeat("語", 200), Details: map[string]any{"n": i}})
+		findings = append(findings, machine.Finding{Code: "c" + string(rune('a'+i)), Text: string(rune('a'+i)) + strings.Repeat("語", 200),
+			Details: map[string]any{"n": strings.Repeat(`"`, 50)}})
 	}
-	r, ok := v.Refusal(machine.Outcome{Kind: machine.Refused, Findings: findings}.Err())
+	missing := []guard.Key{{Fact: "order_owner"}, {Fact: "order_status"}, {Fact: "stock"}, {Fact: "weight"}}
+	out := machine.Outcome{Kind: machine.Refused, Findings: findings, Missing: missing, Question: strings.Repeat("?", 1000)}
+	r, ok := v.Refusal(out.Err())
 	require.True(t, ok)
-	require.LessOrEqual(t, len(r.Text), projection.MaxRefusal)
+	require.LessOrEqual(t, len(r.Text), projection.MaxReason)
+	require.Len(t, r.Needs, 4)
 	after, err := v.After(r)
 	require.NoError(t, err)
 	require.Contains(t, after.Markdown(), "keep me")
 	require.LessOrEqual(t, len(after.Markdown()), spec.Budget+projection.MaxRefusal)
 	require.LessOrEqual(t, len(after.JSON()), spec.Budget+projection.MaxRefusal)
+	require.Contains(t, after.Markdown(), "- ca: a語")
+	again, err := v.After(projection.Refusal{Code: "x", Text: strings.Repeat("y", 5000), Ask: strings.Repeat("z", 5000)})
+	require.NoError(t, err, "whatever a caller makes of a refusal")
+	require.LessOrEqual(t, len(again.JSON()), spec.Budget+projection.MaxRefusal)
+}
+
+// TestRefusalByHand: a refusal that a caller made cannot open anything in the view either.
+func TestRefusalByHand(t *testing.T) {
+	v := viewOf(t, define(t, deskSpec()), waiting(t), noon)
+	bad := "x\n# y\n```"
+	after, err := v.After(projection.Refusal{Code: bad, Text: bad, Ask: bad, Needs: []string{bad}, Details: []string{bad}})
+	require.NoError(t, err)
+	plain, err := v.After(projection.Refusal{Code: "x", Text: "x", Ask: "x", Needs: []string{"x"}, Details: []string{"x"}})
+	require.NoError(t, err)
+	require.Equal(t, strings.Count(plain.Markdown(), "\n"), strings.Count(after.Markdown(), "\n"))
+	require.NotContains(t, after.Markdown(), "`")
+	decoded(t, after.JSON())
 }
 
 // TestRefusalOfOthers: an error that the model did not make is not explained to it.

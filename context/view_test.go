@@ -343,6 +343,20 @@ func TestUnknownIsNotAsked(t *testing.T) {
 	require.Contains(t, viewOf(t, define(t, spec), waiting(t), noon).Markdown(), "- grams: [not known]\n")
 }
 
+// TestOwned: of a principal only whether it is the one who is signed in is shown.
+func TestOwned(t *testing.T) {
+	d, s := define(t, deskSpec()), waiting(t)
+	for id, want := range map[string]string{"u_ann": "yes", "u_bob": "no", "": "no"} {
+		v, err := d.View(s, guard.Principal{ID: id}, noon)
+		require.NoError(t, err)
+		require.Equal(t, "- the order is the customer's: "+want+" [verified, just now]", line(v, "- the order is"))
+	}
+	nobody := seen(t, s, owner, "A1", "", noon.Add(time.Second))
+	v, err := d.View(nobody, guard.Principal{}, noon.Add(time.Second))
+	require.NoError(t, err)
+	require.Contains(t, line(v, "- the order is"), ": no [", "nobody owns nothing")
+}
+
 // TestReceipt: facts about an effect or an offer are shown without the internal key that they are about.
 func TestReceipt(t *testing.T) {
 	spec := deskSpec()
