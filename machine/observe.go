@@ -31,7 +31,8 @@ func (a *attempt) observe() (Snapshot[any], Outcome) {
 }
 
 // relevant tells whether evidence is about this task: a subject that its data names, the task itself, one of its intents,
-// an open offer answered by the party it was put to, or something that was looked at before.
+// an open offer answered by the party it was put to, something that an open offer stands on, or something that was looked at
+// before.
 func (c *core) relevant(s *Snapshot[any], e guard.Entry) bool {
 	info := c.facts[e.Key.Fact]
 	if info == nil {
@@ -52,7 +53,7 @@ func (c *core) relevant(s *Snapshot[any], e guard.Entry) bool {
 		return slices.Contains(ids, e.Key.Subject)
 	}
 	_, known := s.Facts.Entry(e.Key)
-	return known
+	return known || slices.ContainsFunc(s.Offers, func(o OpenOffer) bool { return o.standsOn(e.Key) })
 }
 
 // Relevant tells whether an observation would be accepted on its own; for runtimes that pick what to commit.
@@ -136,11 +137,15 @@ func (a *attempt) opens(j *judged) bool {
 
 // news tells whether the evidence is worth a version. A pushed observation that only renews is: its order mark must not be
 // lost, or a late one could pass for newer (law 6). An answer to our own question is only when what is stored will soon
-// be too old, so that asking does not make others conflict.
+// be too old, so that asking does not make others conflict. A volatile fact is kept by the commit that uses it or not at all,
+// and is news only when it voids an offer: nobody shall be shown what is void.
 func (a *attempt) news() bool {
 	for i, ev := range a.evidence {
 		if ev.Fact().Volatile {
-			continue // it is kept by the commit that uses it, or not at all
+			if a.voids(ev.Entry().Key) {
+				return true
+			}
+			continue
 		}
 		switch a.merged[i] {
 		case guard.News, guard.Dispute:
@@ -158,6 +163,14 @@ func (a *attempt) news() bool {
 		}
 	}
 	return false
+}
+
+// voids tells whether a fact now has another value than the one that an open offer stands on.
+func (a *attempt) voids(k guard.Key) bool {
+	return slices.ContainsFunc(a.s.Offers, func(o OpenOffer) bool {
+		changed := a.changed(&o)
+		return changed != nil && *changed == k
+	})
 }
 
 // land makes the version that only holds the evidence.

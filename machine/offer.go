@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,11 @@ type Waiting struct {
 	For   Party     `json:"for"`
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
+}
+
+// standsOn tells whether the offer is void once the fact has another value.
+func (o *OpenOffer) standsOn(k guard.Key) bool {
+	return slices.ContainsFunc(o.Stands, func(s Stand) bool { return s.Key == k })
 }
 
 // answeredBy tells whether the reply came from the party that the offer was put to.
