@@ -64,6 +64,7 @@ type details struct {
 	varDiffer  []string                   // made writes that came out otherwise
 	illegal    int                        // refused writes
 	offered    int                        // of those, in the view all the same
+	awaited    int                        // of those, waiting for the customer's yes alone
 	consents   map[string]map[consent]int // executed writes, by model
 	examples   []string                   // executed writes that lacked a yes
 	wrong      map[string]int             // refusals of writes that differ from gold, by code
@@ -117,10 +118,7 @@ func (r *Report) variationWrite(v Variation, e Event, out machine.Outcome, offer
 		p.BareToolAccepts++
 	}
 	if !legal && !admits {
-		r.details.illegal++
-		if offered {
-			r.details.offered++
-		}
+		r.illegal(offered, out)
 	}
 	switch {
 	case admits == legal:
@@ -132,6 +130,17 @@ func (r *Report) variationWrite(v Variation, e Event, out machine.Outcome, offer
 		p.IllegalAdmitted++
 	}
 	r.details.varDiffer = append(r.details.varDiffer, fmt.Sprintf("%s %s: %s to be %sed (%s): %s", v.ID, v.Operator, e.Tool, e.Expect, e.Rule, reason(out)))
+}
+
+// illegal counts a write that must not be, whether a model would have been shown it, and whether that only waits for a yes.
+func (r *Report) illegal(offered bool, out machine.Outcome) {
+	r.details.illegal++
+	if offered {
+		r.details.offered++
+	}
+	if offered && out.Kind == machine.Ask {
+		r.details.awaited++
+	}
 }
 
 func (r *Report) variationDone() { defer r.lock()(); r.conversations++ }
@@ -149,10 +158,7 @@ func (r *Report) attempt(g *gate, a attempt) {
 	r.Attempts.Total++
 	rule := g.ruleOf(a)
 	if a.refused || a.unidentified {
-		r.details.illegal++
-		if a.offered {
-			r.details.offered++
-		}
+		r.illegal(a.offered, a.out)
 	}
 	switch {
 	case a.refused != e.OK && rule == "", a.refused && !e.OK:

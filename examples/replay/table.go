@@ -24,6 +24,7 @@ func (r *Report) print(w io.Writer, took time.Duration) error {
 	r.printAttempts(t)
 	r.printVariations(t)
 	fmt.Fprintf(t, "illegal writes\t%d\tof them among the tools a model would have been shown\t%d\n", r.details.illegal, r.details.offered)
+	fmt.Fprintf(t, "\t\t  of those, waiting for the customer's yes alone\t%d\n", r.details.awaited)
 	if err := t.Flush(); err != nil {
 		return err
 	}
