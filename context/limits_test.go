@@ -160,31 +160,42 @@ func TestAnswerLimit(t *testing.T) {
 	require.ErrorContains(t, err, "too_large")
 }
 
-type deep10 struct {
-	A struct {
-		A struct {
-			A struct {
-				A struct {
-					A struct {
-						A struct {
-							A struct {
-								A struct {
-									A struct {
-										A int `json:"a"`
-									} `json:"a"`
-								} `json:"a"`
-							} `json:"a"`
-						} `json:"a"`
-					} `json:"a"`
-				} `json:"a"`
-			} `json:"a"`
-		} `json:"a"`
-	} `json:"a"`
-}
-
-type deep11 struct {
-	A deep10 `json:"a"`
-}
+// deep1 to deep11 nest so many levels deep.
+type (
+	deep1 struct {
+		A int `json:"a"`
+	}
+	deep2 struct {
+		A deep1 `json:"a"`
+	}
+	deep3 struct {
+		A deep2 `json:"a"`
+	}
+	deep4 struct {
+		A deep3 `json:"a"`
+	}
+	deep5 struct {
+		A deep4 `json:"a"`
+	}
+	deep6 struct {
+		A deep5 `json:"a"`
+	}
+	deep7 struct {
+		A deep6 `json:"a"`
+	}
+	deep8 struct {
+		A deep7 `json:"a"`
+	}
+	deep9 struct {
+		A deep8 `json:"a"`
+	}
+	deep10 struct {
+		A deep9 `json:"a"`
+	}
+	deep11 struct {
+		A deep10 `json:"a"`
+	}
+)
 
 // TestPayloadLimits: a type that nests too deep, or has too many fields, is a fault. One that just fits a tool does not
 // fit the levels of a strict envelope, which is two objects more.
@@ -194,6 +205,14 @@ func TestPayloadLimits(t *testing.T) {
 	v := payloadView(t, d)
 	require.Contains(t, string(v.OpenAITools()), `"strict":true`)
 	require.Contains(t, string(v.OpenAIFormat()), `"strict":false`)
+	for _, c := range []struct {
+		define func() (*projection.Decision, error)
+		strict string
+	}{{payloadDecision[deep8], "true"}, {payloadDecision[deep9], "false"}} {
+		d, err := c.define()
+		require.NoError(t, err)
+		require.Contains(t, string(payloadView(t, d).OpenAIFormat()), `"strict":`+c.strict)
+	}
 	require.ErrorContains(t, definePayload[deep11](), "nests 11 levels deep, at most 10")
 	require.NoError(t, definePayload[struct {
 		F fields256 `json:"f"`

@@ -222,7 +222,8 @@ func TestOffersInTools(t *testing.T) {
 	for _, raw := range []string{`{"order":"A1","items":["I1"],"price":100}`, `{"order":"A1","items":["I1","I2"],"price":1250}`} {
 		require.NoError(t, exact([]byte(raw)))
 	}
-	for _, raw := range []string{string(half), `{"order":"A2","items":["I1"],"price":100}`, `{"order":"A1","items":["I1"],"price":101}`, `{}`} {
+	for _, raw := range []string{string(half), `{"order":"A2","items":["I1"],"price":100}`, `{"order":"A1","items":["I1"],"price":101}`, `{}`,
+		`{"order":"A1","items":["I1","I1"],"price":100}`, `{"order":"A1","items":[],"price":100}`} {
 		require.Error(t, exact([]byte(raw)), raw)
 	}
 	_, err := v.Call("agree", half)

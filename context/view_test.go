@@ -292,7 +292,7 @@ func TestOnlyOpenOffers(t *testing.T) {
 
 type shout string
 
-func (s shout) String() string { return string(s) + "!" }
+func (s shout) String() string { return string(s) + " indeed" }
 
 type calm struct{ text string }
 
@@ -308,7 +308,7 @@ func TestValues(t *testing.T) {
 		object   any
 	}{
 		{"yes", `"yes"`, "yes"},
-		{shout("yes"), `"yes!"`, "yes!"},
+		{shout("yes"), `"yes indeed"`, "yes indeed"},
 		{calm{"12.50 EUR"}, `12.50 EUR`, "12.50 EUR"},
 		{calm{"not known]"}, `"not known]"`, "not known]"},
 		{calm{" x"}, `" x"`, " x"},
