@@ -83,6 +83,7 @@ type storedIntent struct {
 	Since     uint64       `json:"since"`
 	Settled   uint64       `json:"settled,omitempty"`
 	At        int64        `json:"at"`
+	Holds     []Hold       `json:"holds,omitempty"`
 }
 
 type storedTimer struct {
@@ -115,7 +116,7 @@ func (m *Machine[D]) Encode(dst []byte, s Snapshot[D]) ([]byte, error) {
 			o.OpenedAt.UnixMicro(), o.Expires.UnixMicro(), o.Effects, o.Stands, o.Unclear})
 	}
 	for _, i := range s.Intents {
-		w.Intents = append(w.Intents, storedIntent{i.Effect, i.Key, i.Operation, i.Args, i.Status, i.Since, i.Settled, i.At.UnixMicro()})
+		w.Intents = append(w.Intents, storedIntent{i.Effect, i.Key, i.Operation, i.Args, i.Status, i.Since, i.Settled, i.At.UnixMicro(), i.Holds})
 	}
 	for _, t := range s.Timers {
 		stored := storedTimer{Event: t.Event, Due: t.Due.UnixMicro()}
@@ -300,7 +301,7 @@ func (c *core) readIntents(s *Snapshot[any], intents []readIntent) error {
 		if err != nil {
 			return fmt.Errorf("effect %s: %w", i.Key, err)
 		}
-		s.Intents = append(s.Intents, Intent{i.Effect, i.Key, i.Operation, args, i.Status, i.Since, i.Settled, instant(i.At)})
+		s.Intents = append(s.Intents, Intent{i.Effect, i.Key, i.Operation, args, i.Status, i.Since, i.Settled, instant(i.At), i.Holds})
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (o OpenOffer) Copy() OpenOffer {
 
 // Copy is the intent in memory of its own.
 func (i Intent) Copy() Intent {
-	i.Args = copied(i.Args)
+	i.Args, i.Holds = copied(i.Args), slices.Clone(i.Holds)
 	return i
 }
 

@@ -48,18 +48,19 @@ type EventDescription struct {
 
 // EdgeDescription is one edge.
 type EdgeDescription struct {
-	Event   string             `json:"event"`
-	From    []State            `json:"from"`
-	Leaves  []State            `json:"leaves,omitempty"` // the groups that From comes from, as declared
-	To      State              `json:"to,omitempty"`     // "" stays
-	By      []guard.Actor      `json:"by,omitempty"`
-	Fresh   []string           `json:"fresh,omitempty"`
-	Guards  []GuardDescription `json:"guards,omitempty"`
-	Confirm string             `json:"confirm,omitempty"`
-	Applies bool               `json:"applies,omitempty"` // it changes the data
-	Emits   []string           `json:"emits,omitempty"`
-	Offers  []string           `json:"offers,omitempty"`
-	Returns bool               `json:"returns,omitempty"` // it answers its proposer
+	Event    string             `json:"event"`
+	From     []State            `json:"from"`
+	Leaves   []State            `json:"leaves,omitempty"` // the groups that From comes from, as declared
+	To       State              `json:"to,omitempty"`     // "" stays
+	By       []guard.Actor      `json:"by,omitempty"`
+	Fresh    []string           `json:"fresh,omitempty"`
+	Guards   []GuardDescription `json:"guards,omitempty"`
+	Confirm  string             `json:"confirm,omitempty"`
+	Applies  bool               `json:"applies,omitempty"` // it changes the data
+	Emits    []string           `json:"emits,omitempty"`
+	Offers   []string           `json:"offers,omitempty"`
+	Returns  bool               `json:"returns,omitempty"`  // it answers its proposer
+	Reserves bool               `json:"reserves,omitempty"` // takes holds of shared resources
 	// Revision is that of the edge's own functions: its checks, and what it applies, emits, offers and returns.
 	Revision int  `json:"revision,omitempty"`
 	Override bool `json:"override,omitempty"` // an operator's
@@ -178,6 +179,8 @@ func (e *edge) describe() EdgeDescription {
 			d.Offers = append(d.Offers, o.offer.Name+" to "+string(o.party)+" for "+o.expires.String())
 		case returns:
 			d.Returns = true
+		case reserves:
+			d.Reserves = true
 		}
 	}
 	return d

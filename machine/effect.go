@@ -171,6 +171,7 @@ type Intent struct {
 	Since     uint64       `json:"since"`             // the version that intended it
 	Settled   uint64       `json:"settled,omitempty"` // the version that settled it
 	At        time.Time    `json:"at"`
+	Holds     []Hold       `json:"holds,omitempty"` // what it takes of shared resources until it is settled
 }
 
 // Unsettled tells whether the intent has no outcome yet.

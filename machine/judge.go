@@ -20,6 +20,7 @@ type judged struct {
 	findings []Finding
 	verdict  guard.Verdict
 	drafts   []draft // effects that it would cause
+	holds    []Hold  // what the first of them takes of shared resources
 	offer    string  // the offer that it uses up
 	own      guard.Scene
 }
@@ -169,6 +170,9 @@ func (a *attempt) draft(j *judged, s *Snapshot[any]) {
 		}
 	}
 	a.admit(j, s)
+	if j.verdict.Allowed() {
+		a.hold(j, s)
+	}
 }
 
 // bytes is the value as canonical JSON, good until the next call.

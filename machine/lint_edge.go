@@ -93,6 +93,9 @@ func (c *core) lintOutputs(e *edge) {
 				c.lintOffer(e, o, e.target(s))
 			}
 		}
+		if o.kind == reserves && !slices.ContainsFunc(e.outputs, func(o output) bool { return o.kind == emits }) {
+			c.fault("reserves_for_nothing", e.place, e.name+" reserves, and intends no effect that could give it back", "add machine.Emit, or remove Reserve")
+		}
 		if o.kind != returns && e.event.Narrows {
 			c.rule(LintWidens, "edge "+e.name, e.place, "is judged on the newest version although it brings something about", "remove Narrowing")
 		}

@@ -12,6 +12,7 @@ const (
 	emits outputKind = iota + 1
 	offers
 	returns
+	reserves
 )
 
 type output struct {

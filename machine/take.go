@@ -139,10 +139,13 @@ func (a *attempt) intend(j *judged, next *Snapshot[any], out *Outcome) {
 		return
 	}
 	next.Intents, next.Operations = slices.Clone(next.Intents), slices.Clone(next.Operations)
-	for _, d := range j.drafts {
+	for first, d := range j.drafts {
 		n := next.raise(d.effect.Name)
 		i := Intent{Effect: d.effect.Name, Key: next.Task + "/" + d.effect.Name + "/" + strconv.FormatUint(n, 10), Operation: n,
 			Args: d.args, Status: Intended, Since: next.Version, At: a.in.Now}
+		if first == 0 {
+			i.Holds = j.holds
+		}
 		next.Intents, out.Intents = append(next.Intents, i), append(out.Intents, i.Copy())
 	}
 }

@@ -126,6 +126,10 @@ type fragile struct {
 	took bool
 }
 
+func (f *fragile) Resource(ctx context.Context, name string) (store.Resource, error) {
+	return f.Store.(store.Resources).Resource(ctx, name)
+}
+
 func (f *fragile) fails() bool { return f.left.Add(-1) == 0 }
 
 func (f *fragile) Commit(ctx context.Context, c *store.Commit) (store.Tip, error) {

@@ -185,6 +185,10 @@ type bent struct {
 	onClaim func()
 }
 
+func (b *bent) Resource(ctx context.Context, name string) (store.Resource, error) {
+	return b.Store.(store.Resources).Resource(ctx, name)
+}
+
 func (b *bent) Commit(ctx context.Context, c *store.Commit) (store.Tip, error) {
 	b.mu.Lock()
 	commit := b.commit

@@ -168,6 +168,9 @@ func (r *register) machines() {
 			continue
 		}
 		r.c.machines[m.Name()] = m
+		if _, can := r.c.st.(store.Resources); m.Reserves() && !can {
+			r.fault("machine %s reserves, and the store has no resources", m.Name())
+		}
 		for _, f := range d.Describe().Facts {
 			info := m.FactNamed(f.Name)
 			switch other := r.facts[f.Name]; {

@@ -86,7 +86,9 @@ func (j *job) send(ctx context.Context) error {
 	case frozen:
 		return j.later(ctx, store.Intent, 1, "an operator has stopped the effects of this machine")
 	}
-	j.done.Attempts++
+	if j.done.Attempts++; j.done.First == 0 {
+		j.done.First = now.UnixMicro()
+	}
 	receipt, err := j.attempt(ctx)
 	if err == nil {
 		return j.settle(ctx, j.handler.effect.Confirm(j.intent.Key), receipt)
@@ -117,8 +119,20 @@ func (j *job) reconcile(ctx context.Context) error {
 	return j.again(ctx)
 }
 
-// again sends under the same key what the provider surely does not have.
+// again sends under the same key what the provider surely does not have, for as long as it honours the key. After that a lookup
+// that finds nothing proves nothing: somebody must find out.
 func (j *job) again(ctx context.Context) error {
+	now, err := j.c.now(ctx)
+	if err != nil {
+		return err
+	}
+	first := j.intent.At
+	if j.done.First != 0 {
+		first = time.UnixMicro(j.done.First)
+	}
+	if !j.handler.effect.MayRepeat(first, now) {
+		return j.later(ctx, store.Unknown, j.done.Lookups, "the provider has nothing under the key, and may have forgotten it")
+	}
 	j.done.Last = "the provider has nothing under the key; it is sent again"
 	return j.update(ctx, store.Intent, 0)
 }

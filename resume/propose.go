@@ -208,6 +208,12 @@ func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[
 		return out, false, nil
 	case errors.Is(err, store.ErrLapsed):
 		return machine.Outcome{}, true, nil
+	case errors.As(err, new(*shortError)):
+		if tip, e := s.c.st.Tip(ctx, s.Task()); e != nil || tip != s.at.tip {
+			return s.lost(ctx, r, out.Before) // it may be this very task's other commit that took it
+		}
+		done, err = s.conclude(ctx, r.p, r.evidence, s.refused(machine.Finding{Code: machine.CodeShort, Text: err.Error()}))
+		return done, false, err
 	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrTaken):
 		return s.lost(ctx, r, out.Before)
 	}

@@ -171,11 +171,12 @@ func TestDiskRunsFullUnderACommit(t *testing.T) {
 			}
 			return nil
 		}))
+		ctx, stop := context.WithCancel(d.ctx) // ends a Run that would try again
 		open := func(fs vfs.FS) {
 			st, err := pebblestore.Open("store", pebblestore.Options{FS: fs, Now: d.clock, CacheBytes: 1 << 20})
 			require.NoError(t, err)
 			d.st = st
-			d.ctl = d.open(nil)
+			d.ctl = d.open(func(c *resume.Config) { c.Problem = func(error) { stop() } })
 		}
 		open(fs)
 		s := d.asked()
@@ -187,7 +188,7 @@ func TestDiskRunsFullUnderACommit(t *testing.T) {
 		require.ErrorIs(t, err, syscall.ENOSPC)
 		require.Zero(t, out)
 		require.Equal(t, v, s.Version())
-		d.failed(s)
+		d.failed(ctx, s)
 		_ = d.st.Close() // of a store that has failed
 
 		full.Store(false)
@@ -208,7 +209,7 @@ func TestDiskRunsFullUnderACommit(t *testing.T) {
 }
 
 // failed sees that a store that has failed says so to everybody, and that Run gives up.
-func (d *desk) failed(s *resume.Session) {
+func (d *desk) failed(ctx context.Context, s *resume.Session) {
 	_, err := s.Propose(d.ctx, aNote("x"))
 	require.ErrorIs(d.t, err, store.ErrFailed)
 	_, err = s.Report(d.ctx)
@@ -218,5 +219,5 @@ func (d *desk) failed(s *resume.Session) {
 	_, err = d.ctl.Waiting(d.ctx, alice)
 	require.ErrorIs(d.t, err, store.ErrFailed)
 	require.ErrorIs(d.t, d.ctl.Work(d.ctx), store.ErrFailed)
-	require.ErrorIs(d.t, d.ctl.Run(d.ctx), store.ErrFailed)
+	require.ErrorIs(d.t, d.ctl.Run(ctx), store.ErrFailed)
 }

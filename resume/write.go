@@ -44,7 +44,7 @@ func (c *Controller) write(ctx context.Context, base loaded, next machine.Snapsh
 	if commit.Once = entry.Seen(); entry.Key != "" {
 		commit.Once = append(slices.Clone(commit.Once), oncePrefix+entry.Key)
 	}
-	tip, err := c.st.Commit(ctx, commit)
+	tip, err := c.commit(ctx, base, next, commit)
 	if err != nil {
 		if tip, err = c.landed(ctx, next.Task, err); err != nil {
 			return loaded{}, err
@@ -56,6 +56,20 @@ func (c *Controller) write(ctx context.Context, base loaded, next machine.Snapsh
 		c.stir()
 	}
 	return l, nil
+}
+
+// commit hands the commit to the store, with what it takes from shared resources and gives back to them; again when another task
+// changed one of them meanwhile.
+func (c *Controller) commit(ctx context.Context, base loaded, next machine.Snapshot[any], commit *store.Commit) (tip store.Tip, err error) {
+	for range maxRaces {
+		if commit.Swap, err = c.swaps(ctx, base.snap, next); err != nil {
+			return store.Tip{}, err
+		}
+		if tip, err = c.st.Commit(ctx, commit); !errors.Is(err, store.ErrSwap) {
+			break
+		}
+	}
+	return tip, err
 }
 
 // landed tells a commit whose answer was lost from one that did not happen: by its hash (law 7, ErrUncertain).
@@ -85,6 +99,7 @@ func emitted(s machine.Snapshot[any]) []store.Effect {
 type progress struct {
 	Attempts int    `json:"attempts"`
 	Lookups  int    `json:"lookups"`
+	First    int64  `json:"first,omitempty"` // microseconds of the first attempt
 	Maybe    bool   `json:"maybe,omitempty"` // an attempt may have arrived
 	Last     string `json:"last,omitempty"`  // why it is not settled yet
 }

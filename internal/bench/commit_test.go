@@ -60,7 +60,7 @@ func TestWhatIsRecorded(t *testing.T) {
 		kinds[row.kind]++
 	}
 	require.Equal(t, map[pebble.InternalKeyKind]int{
-		pebble.InternalKeyKindSet:          4, // record, state, effect, and when it is ready
+		pebble.InternalKeyKindSet:          5, // record, state, effect, when it is ready, and the resource that it holds
 		pebble.InternalKeyKindSingleDelete: 3, // old state, whom it waited for, its wake-up
 	}, kinds)
 }

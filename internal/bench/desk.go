@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pawlgo/pawl/examples/refund/money"
@@ -34,8 +35,11 @@ var life = []machine.Proposal{
 	refund.ConfirmRefund.With(refund.Confirm{OrderID: order, Amount: amount}).As(guard.Model),
 }
 
+// orderOf is the order that a task is about: each has its own, since an order is refunded once.
+func orderOf(task string) string { return strings.TrimPrefix(task, "refund_order_") }
+
 func newTask(id string) machine.Task {
-	return refund.Machine.Task(id, customer, refund.Refund{OrderID: order, Amount: amount, Notes: []string{}})
+	return refund.Machine.Task(id, customer, refund.Refund{OrderID: orderOf(id), Amount: amount, Notes: []string{}})
 }
 
 // says is the customer's own answer to an offer.
@@ -89,6 +93,7 @@ func move(ctx context.Context, ctl *resume.Controller, task string, p machine.Pr
 			return fmt.Errorf("task %s: %d offers, want one", task, len(offers))
 		}
 		heard = append(heard, says(yes, offers[0].ID, time.Now()))
+		p = refund.ConfirmRefund.With(refund.Confirm{OrderID: orderOf(task), Amount: amount}).As(p.Actor())
 	}
 	out, err := s.Propose(ctx, p, heard...)
 	if err != nil {

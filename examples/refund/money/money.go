@@ -30,12 +30,13 @@ var scales = map[string]int{
 }
 
 // Money is an amount of one currency. The zero value is no money at all: it has no currency, and Check
-// refuses it. Values are comparable with ==. Negative amounts are legal: a difference may be one.
+// refuses it. Values are comparable with ==. Negative amounts are legal: a difference may be one. As a payload, or as a task's
+// data, only an amount above zero, of at most a billion of a currency with two decimals, is in the required form.
 type Money struct {
 	// Minor counts the currency's smallest units: 4300 is 43.00 EUR, and 43 is 43 JPY.
-	Minor int64 `json:"minor"`
+	Minor int64 `json:"minor" validate:"min=1,max=100000000000"`
 	// Currency is an upper-case ISO 4217 code.
-	Currency string `json:"currency"`
+	Currency string `json:"currency" validate:"oneof=BHD CHF EUR GBP JPY KWD USD"`
 }
 
 // Check returns ErrUnknownCurrency unless m's currency is in the table.

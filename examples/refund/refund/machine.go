@@ -48,7 +48,8 @@ func build() *machine.Machine[Refund] {
 		Fresh(OrderOwner, OrderStatus, Eligible). // observed again, now
 		Require(owner, open, eligible).
 		Confirm(Reply). // this payload was offered, and answered yes
-		Then(machine.Emit(IssueRefund, func(c Case[Confirm]) Payment { return Payment{c.Data.OrderID, c.Payload.Amount} }))
+		Then(machine.Emit(IssueRefund, func(c Case[Confirm]) Payment { return Payment{c.Data.OrderID, c.Payload.Amount} }),
+			machine.Reserve(oneRefund))
 
 	machine.On(b, CancelRefund).From(CheckingEligibility, AwaitingUserConfirmation).To(Cancelled).
 		By(guard.Model, guard.User).
@@ -72,6 +73,11 @@ func build() *machine.Machine[Refund] {
 
 // theRefund is the one thing that this desk offers.
 func theRefund[P any](c Case[P]) []Confirm { return []Confirm{{c.Data.OrderID, c.Data.Amount}} }
+
+// oneRefund is of each order, whatever tasks there are: it is free again only when the payment service has refused.
+func oneRefund(c Case[Confirm]) []machine.Hold {
+	return []machine.Hold{{Resource: "refund_of_order/" + c.Data.OrderID, Amount: 1, Limit: 1, Spent: true}}
+}
 
 func atMostThreeTimes(c Case[Question]) guard.Verdict {
 	if c.Data.Asked >= 3 {

@@ -63,7 +63,7 @@ func (p parts) build() (*machine.Machine[Refund], error) {
 	if p.consent {
 		confirm.Confirm(Reply)
 	}
-	confirm.Then(machine.Emit(IssueRefund, p.payment))
+	confirm.Then(machine.Emit(IssueRefund, p.payment), machine.Reserve(oneRefund))
 	machine.On(b, p.cancelling).From(p.cancelFrom...).To(Cancelled).By(p.cancelBy...).Require(p.cancel...)
 	machine.On(b, Lapsed).From(AwaitingUserConfirmation).To(p.lapsesTo)
 	machine.When(b, Eligible).From(p.declineFrom...).To(Declined).Require(p.ineligible)

@@ -76,3 +76,7 @@ func (st seamedStore) Note(ctx context.Context, task string, a store.Attempt) er
 	_, err := around(st.s, "note", func() (struct{}, error) { return struct{}{}, st.Store.Note(ctx, task, a) })
 	return err
 }
+
+func (st seamedStore) Resource(ctx context.Context, name string) (store.Resource, error) {
+	return around(st.s, "resource", func() (store.Resource, error) { return st.Store.(store.Resources).Resource(ctx, name) })
+}

@@ -1,0 +1,110 @@
+package resume
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/store"
+)
+
+// shares is the value of a resource: what is used up, and what is held by effects without an outcome.
+type shares struct {
+	Used  int64   `json:"used"`
+	Holds []share `json:"holds"`
+}
+
+// share is a hold, by the key of the effect that it goes with.
+type share struct {
+	Key    string `json:"key"`
+	Amount int64  `json:"amount"`
+}
+
+// shortError says that a resource has not enough left.
+type shortError struct {
+	hold machine.Hold
+	left int64
+}
+
+// Error names the resource and what is left of it.
+func (e *shortError) Error() string {
+	return fmt.Sprintf("resource %s has %d left of %d, and %d is wanted", e.hold.Resource, e.left, e.hold.Limit, e.hold.Amount)
+}
+
+// take adds a hold, unless it does not fit any more. Sums that overflow do not fit.
+func (s *shares) take(key string, h machine.Hold) error {
+	left := h.Limit
+	for _, taken := range append([]share{{Amount: s.Used}}, s.Holds...) {
+		if left = left - taken.Amount; left < 0 {
+			return &shortError{h, 0}
+		}
+	}
+	if h.Amount > left {
+		return &shortError{h, left}
+	}
+	s.Holds = append(s.Holds, share{key, h.Amount})
+	return nil
+}
+
+// settle gives a hold back, or uses it up.
+func (s *shares) settle(key string, h machine.Hold, confirmed bool) {
+	i := slices.IndexFunc(s.Holds, func(h share) bool { return h.Key == key })
+	if i < 0 {
+		return
+	}
+	if confirmed && h.Spent {
+		s.Used += min(s.Holds[i].Amount, math.MaxInt64-s.Used)
+	}
+	s.Holds = slices.Delete(s.Holds, i, i+1)
+}
+
+// swaps are the new values of the resources that a version takes from or gives back to: taken with a new intent, given back or
+// used up when the intent is settled, and not otherwise (law 16).
+func (c *Controller) swaps(ctx context.Context, base, next machine.Snapshot[any]) ([]store.Resource, error) {
+	var b basket
+	for _, i := range next.Intents {
+		before, had := base.Intent(i.Key)
+		for _, h := range i.Holds {
+			var err error
+			switch {
+			case !had && i.Unsettled():
+				err = b.change(ctx, c.st, h, func(s *shares) error { return s.take(i.Key, h) })
+			case had && before.Unsettled() && !i.Unsettled():
+				err = b.change(ctx, c.st, h, func(s *shares) error { s.settle(i.Key, h, i.Status == machine.Confirmed); return nil })
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b.resources, nil
+}
+
+// basket is the resources that one commit changes.
+type basket struct{ resources []store.Resource }
+
+func (b *basket) change(ctx context.Context, st store.Store, h machine.Hold, f func(*shares) error) error {
+	i := slices.IndexFunc(b.resources, func(r store.Resource) bool { return r.Name == h.Resource })
+	if i < 0 {
+		r, err := st.(store.Resources).Resource(ctx, h.Resource)
+		if err != nil {
+			return fmt.Errorf("resource %s: %w", h.Resource, err)
+		}
+		b.resources, i = append(b.resources, r), len(b.resources)
+	}
+	var s shares
+	if v := b.resources[i].Value; len(v) > 0 {
+		if err := json.Unmarshal(v, &s); err != nil {
+			return fmt.Errorf("resource %s: %w: %w", h.Resource, store.ErrCorrupt, err)
+		}
+	}
+	if err := f(&s); err != nil {
+		return err
+	}
+	v, err := json.Marshal(s)
+	b.resources[i].Value = v
+	return err
+}
