@@ -92,6 +92,7 @@ func subjects(c replay.Call) []string {
 var policies = map[string]string{
 	"not_own_reservation":    "only the customer's own reservations and profile",
 	machine.CodeOtherSubject: "only the customer's own reservations and profile",
+	machine.CodeForm:         "arguments of the declared form, and no empty lists",
 	"not_reservation_active": "a cancelled reservation stays cancelled",
 	"flown":                  "a reservation that was used is a person's business",
 	"basic_economy_fixed":    "flights of basic economy stay",

@@ -110,9 +110,10 @@ func (g *gate) supplied(ctx context.Context, c *conversation, user string, call 
 	var err error
 	if c.unidentified() {
 		c.trace.say("  the replay supplies who the customer is, for the facts to be judged")
-		if err = c.signIn(ctx, user); err == nil {
-			out, err = c.write(ctx, call)
+		if err := c.signIn(ctx, user); err != nil {
+			return out, ignore(err, errUnknown) // the recording does not know them either
 		}
+		out, err = c.write(ctx, call)
 	}
 	if err != nil || out.Kind == machine.Committed || !g.admitted(out) {
 		return out, err

@@ -18,10 +18,13 @@ func (g *gate) gold(ctx context.Context, t Gold, r *Report) error {
 		return err
 	}
 	defer c.end()
-	if err := c.signIn(ctx, t.User); err != nil {
-		return fmt.Errorf("%s: sign in %s: %w", id, t.User, err)
-	}
 	flagged, agreed := false, true
+	if err := c.signIn(ctx, t.User); err != nil {
+		if err := ignore(err, errUnknown); err != nil {
+			return fmt.Errorf("%s: sign in %s: %w", id, t.User, err)
+		}
+		agreed = false
+	}
 	for _, a := range t.Actions {
 		flagged = flagged || len(a.Flags) > 0
 		ok, err := g.goldAction(ctx, c, a, r)

@@ -187,7 +187,7 @@ func (r *Report) against(a attempt, e Event) {
 		part, codes = r.Right, r.details.right
 	}
 	part.Total++
-	if code := a.out.Code(); a.refused && code != machine.CodeNoTransition {
+	if code := a.out.Code(); a.refused && code != machine.CodeNoTransition && code != machine.CodeForm {
 		part.Refused++
 		codes[code]++
 	}
@@ -223,6 +223,7 @@ func (g *gate) ruleOf(a attempt) string {
 		switch {
 		case g.customers(f):
 			continue
+		case f.Code == machine.CodeNoTransition && a.unidentified:
 		case f.Code == machine.CodeNoTransition:
 			rule = ruleTransfer
 		default:

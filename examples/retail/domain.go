@@ -56,6 +56,8 @@ func policy(f machine.Finding) string {
 		return "only the customer's own orders and profile"
 	case "items_modified":
 		return "an order whose items were modified stays as it is"
+	case machine.CodeForm:
+		return "arguments of the declared form, and no empty lists"
 	}
 	return ""
 }

@@ -76,7 +76,7 @@ type (
 	}
 	// Summary is what a person who takes over should know.
 	Summary struct {
-		Summary string `json:"summary" validate:"max=4000"`
+		Summary string `json:"summary" validate:"max=16000"`
 	}
 )
 
