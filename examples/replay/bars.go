@@ -28,6 +28,7 @@ func (r *Report) Missed(b Bars) []string {
 	if v := r.Variations; v != nil {
 		want(v.Agree == v.Writes, "made writes: %d of %d come out as expected", v.Agree, v.Writes)
 		want(v.LegalRefused == 0, "made writes: %d legal ones are refused", v.LegalRefused)
+		want(len(r.details.finals) == 0, "made writes: %d orders end otherwise", len(r.details.finals))
 		want(v.IllegalAdmitted == 0, "made writes: %d illegal ones are admitted", v.IllegalAdmitted)
 	}
 	if w := r.Wrong; w != nil && w.Total > 0 {

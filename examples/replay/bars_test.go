@@ -24,6 +24,7 @@ func TestEachBarIsMissedByOne(t *testing.T) {
 		"made write":       func(r *Report) { r.Variations.Agree-- },
 		"legal refused":    func(r *Report) { r.Variations.LegalRefused++ },
 		"illegal admitted": func(r *Report) { r.Variations.IllegalAdmitted++ },
+		"final status":     func(r *Report) { r.details.finals = []string{"v1"} },
 		"wrong":            func(r *Report) { r.Wrong.Refused-- },
 		"right":            func(r *Report) { r.Right.Refused++ },
 		"rate":             func(r *Report) { r.Rate -= 0.1 },

@@ -62,6 +62,7 @@ type details struct {
 	lost       []string                   // recorded writes that could not be followed
 	goldDiffer []string                   // gold tasks that came out otherwise
 	varDiffer  []string                   // made writes that came out otherwise
+	finals     []string                   // orders that ended otherwise after made writes
 	illegal    int                        // refused writes
 	offered    int                        // of those, in the view all the same
 	awaited    int                        // of those, waiting for the customer's yes alone
@@ -143,7 +144,13 @@ func (r *Report) illegal(offered bool, out machine.Outcome) {
 	}
 }
 
-func (r *Report) variationDone() { defer r.lock()(); r.conversations++ }
+func (r *Report) variationDone(v Variation, wrong []string) {
+	defer r.lock()()
+	r.conversations++
+	for _, w := range wrong {
+		r.details.finals = append(r.details.finals, v.ID+" "+v.Operator+": "+w)
+	}
+}
 
 func (r *Report) lost(why string) { defer r.lock()(); r.details.lost = append(r.details.lost, why) }
 

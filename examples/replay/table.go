@@ -73,6 +73,7 @@ func (r *Report) printVariations(w io.Writer) {
 	fmt.Fprintf(w, "\t\tillegal and admitted\t%d\n", v.IllegalAdmitted)
 	fmt.Fprintf(w, "\t\tillegal, and the bare tool accepts them\t%d\n", v.BareToolAccepts)
 	examples(w, "  differs", r.details.varDiffer)
+	examples(w, "  ends otherwise", r.details.finals)
 }
 
 // printConsent tells by model how many executed writes had a yes that is about them.

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -26,8 +27,30 @@ func (g *gate) variation(ctx context.Context, v Variation, r *Report) error {
 			return fmt.Errorf("%s, event %d: %w", v.ID, i, err)
 		}
 	}
-	r.variationDone()
-	return nil
+	wrong, err := c.otherStatuses(v.FinalStatus)
+	r.variationDone(v, wrong)
+	return err
+}
+
+// otherStatuses are the orders that did not end as they should.
+func (c *conversation) otherStatuses(want map[string]string) ([]string, error) {
+	raw, err := json.Marshal(c.world.Changes())
+	if err != nil {
+		return nil, err
+	}
+	var is struct {
+		Orders map[string]struct {
+			Status string `json:"status"`
+		} `json:"orders"`
+	}
+	err = json.Unmarshal(raw, &is)
+	var wrong []string
+	for id, status := range want {
+		if got := is.Orders[id].Status; got != status {
+			wrong = append(wrong, fmt.Sprintf("order %s is %q, to be %q", id, got, status))
+		}
+	}
+	return wrong, err
 }
 
 func (g *gate) variationEvent(ctx context.Context, c *conversation, v Variation, e Event, listed map[string][]machine.OpenOffer, r *Report) error {
