@@ -205,8 +205,7 @@ func (c *core) otherDefinition(r readSnapshot) error {
 	if r.Machine == c.name && r.Definition == c.version && r.Digest == c.digest {
 		return nil
 	}
-	return fmt.Errorf("task %s is of machine %s, version %d, digest %s; the definition is %s, %d, %s: %w",
-		r.Task, r.Machine, r.Definition, r.Digest, c.name, c.version, c.digest, ErrStored)
+	return &OtherDefinitionError{r.Task, Stamp{r.Machine, r.Definition, r.Digest}, c.stamp()}
 }
 
 func (c *core) read(r readSnapshot) (Snapshot[any], error) {

@@ -28,7 +28,8 @@ const (
 // Config is all that a controller is made of. Nothing can be registered later, so no timer and no effect ever fires before
 // its handler is there.
 type Config struct {
-	// Machines are the definitions that the controller serves. Required.
+	// Machines are the definitions that the controller serves. Several versions of one machine may stand side by side: a task
+	// stays on the one that it was begun under until it is migrated. Required.
 	Machines []machine.Definition
 	// Observers ask the sources of facts. A fact without one must be pushed, or carried by a proposal.
 	Observers []Observer
@@ -96,7 +97,7 @@ func Open(ctx context.Context, st store.Store, cfg Config) (*Controller, error) 
 		return nil, fmt.Errorf("no store: %w", ErrConfig)
 	}
 	c := &Controller{
-		st: st, cfg: cfg.withDefaults(), machines: map[string]*machine.Machine[any]{}, observers: map[string]Observer{},
+		st: st, cfg: cfg.withDefaults(), machines: definitions{}, observers: map[string]Observer{},
 		handlers: map[string]Handler{}, trusted: map[*guard.Authority]bool{}, cache: newCache(cfg.withDefaults().Cache),
 		wake: make(chan struct{}, 1), taskRate: newBuckets(cfg.TaskRate), principalRate: newBuckets(cfg.PrincipalRate),
 	}
@@ -163,11 +164,10 @@ func (r *register) machines() {
 			r.fault("a machine is the zero Machine: make it with Build")
 			continue
 		}
-		if r.c.machines[m.Name()] != nil {
-			r.fault("machine %s is there twice", m.Name())
+		if err := r.c.machines.add(m); err != nil {
+			r.fault("%w", err)
 			continue
 		}
-		r.c.machines[m.Name()] = m
 		if _, can := r.c.st.(store.Resources); m.Reserves() && !can {
 			r.fault("machine %s reserves, and the store has no resources", m.Name())
 		}
@@ -207,7 +207,7 @@ func (r *register) observers() {
 
 func (r *register) effects() {
 	declared := map[string]*machine.EffectInfo{}
-	for _, m := range r.c.machines {
+	for _, m := range r.c.machines.all() {
 		for _, name := range m.Effects() {
 			if other := declared[name]; other != nil && other != m.EffectNamed(name) {
 				r.fault("two machines declare an effect %s; use one declaration for both", name)

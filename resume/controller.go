@@ -18,7 +18,7 @@ import (
 type Controller struct {
 	st        store.Store
 	cfg       Config
-	machines  map[string]*machine.Machine[any]
+	machines  definitions
 	observers map[string]Observer
 	handlers  map[string]Handler
 	trusted   map[*guard.Authority]bool
@@ -64,13 +64,9 @@ func (c *Controller) load(ctx context.Context, task string) (loaded, error) {
 }
 
 func (c *Controller) decode(r store.Record) (loaded, error) {
-	m := c.machines[r.Meta.Machine]
-	if m == nil {
-		return loaded{}, fmt.Errorf("task %s is of machine %s: %w", r.Task, r.Meta.Machine, ErrMachine)
-	}
-	snap, err := m.Decode(r.Snapshot)
+	m, snap, err := c.machines.decode(r)
 	if err != nil {
-		return loaded{}, fmt.Errorf("task %s, version %d: %w", r.Task, r.Tip.Version, err)
+		return loaded{}, err
 	}
 	if snap.Task != r.Task || snap.Version != r.Tip.Version {
 		return loaded{}, fmt.Errorf("record of task %s, version %d holds task %s, version %d: %w",
@@ -85,8 +81,8 @@ func (c *Controller) Start(ctx context.Context, t machine.Task, who guard.Princi
 	if t.Definition == nil || machine.Erase(t.Definition) == nil {
 		return nil, fmt.Errorf("start an empty task: %w", machine.ErrTask)
 	}
-	m := c.machines[t.Definition.Name()]
-	if m == nil || m.Digest() != machine.Erase(t.Definition).Digest() {
+	m := c.machines.exact(machine.Erase(t.Definition).Stamp())
+	if m == nil {
 		return nil, fmt.Errorf("start task %.160q of machine %s: %w", t.ID, t.Definition.Name(), ErrMachine)
 	}
 	if strings.HasPrefix(t.ID, Reserved) {

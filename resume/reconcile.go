@@ -132,8 +132,8 @@ func (c *Controller) confirmations(ctx context.Context, task string, info *machi
 
 // eachConfirmed visits the keys that any task has confirmed.
 func (c *Controller) eachConfirmed(ctx context.Context, info *machine.EffectInfo, visit func(key string)) error {
-	for name, m := range c.machines {
-		if m.EffectNamed(info.Name) != info {
+	for name, versions := range c.machines {
+		if !slices.ContainsFunc(versions, func(m *machine.Machine[any]) bool { return m.EffectNamed(info.Name) == info }) {
 			continue
 		}
 		for q := (store.Query{Machine: name}); ; {
