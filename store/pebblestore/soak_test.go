@@ -18,7 +18,22 @@ import (
 	"github.com/pawlgo/pawl/store"
 )
 
-var kills = flag.Int("kills", 5, "how many times TestKilledProcess kills its process")
+var (
+	soak     = flag.Bool("soak", false, "kill a process hundreds of times")
+	kills    = flag.Int("kills", 0, "how many times TestKilledProcess kills its process; 0 means 5, and 300 with -soak")
+	killTime = flag.Duration("killtime", 4*time.Minute, "after this long TestKilledProcess kills no more")
+)
+
+// planned is how many kills were asked for.
+func planned() int {
+	switch {
+	case *kills > 0:
+		return *kills
+	case *soak:
+		return 300
+	}
+	return 5
+}
 
 // soakDir is the environment variable that makes this test binary the process that is killed.
 const soakDir = "PAWL_SOAK_DIR"
@@ -77,15 +92,19 @@ func writeTask(s *Store, task string, mu *sync.Mutex, told io.Writer) error {
 }
 
 // TestKilledProcess kills a writing process with SIGKILL again and again, on the real disk, and verifies the store
-// after each: every commit it told of is there, and nothing is half there. -kills says how often.
+// after each: every commit it told of is there, and nothing is half there. -kills says how often, -killtime for how long at
+// most. (Field case B063.)
 func TestKilledProcess(t *testing.T) {
 	dir := t.TempDir()
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed) // the times of the kills; where they hit is up to the machine
 	rng := rand.New(rand.NewPCG(seed, 0))
 	acknowledged := map[string]store.Tip{}
-	commits := 0
-	for i := range *kills {
+	commits, done, began := 0, 0, time.Now()
+	for i := range planned() {
+		if i > 0 && time.Since(began) > *killTime {
+			break
+		}
 		if i%25 == 24 { // a new store, or verifying the growing one would take all the time
 			dir, acknowledged = t.TempDir(), map[string]store.Tip{}
 		}
@@ -106,8 +125,9 @@ func TestKilledProcess(t *testing.T) {
 			acknowledged[task] = tip
 		}
 		require.NoError(t, s.Close())
+		done++
 	}
-	t.Log(*kills, "kills,", commits, "acknowledged commits")
+	t.Logf("soak: %d of %d kills, %d acknowledged commits, none lost, %v", done, planned(), commits, time.Since(began).Round(time.Second))
 	require.Positive(t, commits)
 }
 
