@@ -152,69 +152,6 @@ func (c *Controller) hides(ctx context.Context, task string, who guard.Principal
 		State: machine.State(r.Meta.State), Owner: r.Meta.Owner})
 }
 
-// Found is a task as a search shows it.
-type Found struct {
-	Task     string
-	Machine  string
-	State    machine.State
-	WaitsFor string // "user/ID" or "role/ROLE", "" when nobody is waited for
-	Since    time.Time
-	Final    bool
-}
-
-// Waiting finds the tasks that wait for the principal, or for a role that the principal has: "yesterday's one". With more than
-// one the person must be asked which. At most [MaxFound].
-func (c *Controller) Waiting(ctx context.Context, who guard.Principal) ([]Found, error) {
-	if who.ID == "" {
-		return nil, nil
-	}
-	parties := []string{"user/" + who.ID}
-	for _, role := range who.Roles {
-		parties = append(parties, "role/"+role)
-	}
-	var out []Found
-	for _, party := range parties {
-		found, err := c.find(ctx, store.Query{WaitsFor: party}, MaxFound-len(out))
-		if err != nil {
-			return nil, fmt.Errorf("find what waits for %s: %w", party, err)
-		}
-		out = append(out, found...)
-	}
-	return out, nil
-}
-
-// Owned finds the principal's tasks, unfinished ones first. At most [MaxFound].
-func (c *Controller) Owned(ctx context.Context, who guard.Principal) ([]Found, error) {
-	if who.ID == "" {
-		return nil, nil
-	}
-	out, err := c.find(ctx, store.Query{Owner: who.ID}, MaxFound)
-	if err != nil {
-		return nil, fmt.Errorf("find the tasks of %s: %w", who.ID, err)
-	}
-	return out, nil
-}
-
-func (c *Controller) find(ctx context.Context, q store.Query, most int) ([]Found, error) {
-	var out []Found
-	for len(out) < most {
-		q.Limit = min(most-len(out), store.MaxPage)
-		rows, next, err := c.st.Find(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range rows {
-			out = append(out, Found{r.Task, r.Meta.Machine, machine.State(r.Meta.State), r.Meta.WaitsFor,
-				time.UnixMicro(r.Meta.Since).UTC(), r.Meta.Final})
-		}
-		if next == "" {
-			break
-		}
-		q.After = next
-	}
-	return slices.Clip(out), nil
-}
-
 // meta is what the store must know of a snapshot to find the task again.
 func (l loaded) meta(s machine.Snapshot[any]) store.Meta {
 	m := store.Meta{Machine: s.Machine, State: string(s.State), Owner: s.Owner, Since: s.Entered.UnixMicro(), Final: l.m.IsFinal(s.State)}
