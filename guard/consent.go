@@ -1,8 +1,10 @@
 package guard
 
 import (
+	"bytes"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Consent is what a reply says about the offer it answers. The zero value is Unclear.
@@ -39,7 +41,8 @@ func Explicit(text string) Consent {
 	if len(text) > consentLimit {
 		return Unclear
 	}
-	return consentUtterances()[consentNormal(text)]
+	var space [2 * consentLimit]byte
+	return consentUtterances()[string(consentNormal(space[:0], text))]
 }
 
 // consentSlot lists the phrases for one place in an utterance; "" makes the place optional.
@@ -142,11 +145,9 @@ var consentForms = map[rune]rune{
 	'確': '确', '認': '认', '請': '请', '執': '执', '發': '发', '辦': '办', '謝': '谢', '絕': '绝',
 }
 
-// consentNormal is text in lower-case ASCII, one space between words and one comma between clauses.
+// consentNormal appends text in lower-case ASCII, one space between words and one comma between clauses.
 // Nothing is dropped that could carry a meaning: "yes..." keeps an empty clause, which no utterance has.
-func consentNormal(text string) string {
-	var b strings.Builder
-	b.Grow(consentLimit)
+func consentNormal(b []byte, text string) []byte {
 	space, begun := false, false // one is due before the next word; the clause has a word
 	for _, r := range strings.Trim(text, " \t\r\n") {
 		r = consentLower(r)
@@ -162,14 +163,14 @@ func consentNormal(text string) string {
 		case r == ',':
 			space, begun = false, false
 		case space:
-			b.WriteByte(' ')
+			b = append(b, ' ')
 			space = false
 		default:
 			begun = true
 		}
-		b.WriteRune(r)
+		b = utf8.AppendRune(b, r)
 	}
-	return strings.TrimSuffix(b.String(), ",")
+	return bytes.TrimSuffix(b, []byte(","))
 }
 
 // consentLower leaves all but ASCII alone: the Kelvin sign must not become a k.

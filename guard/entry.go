@@ -15,6 +15,10 @@ type Key struct {
 // String is the key as refusals and tables write it.
 func (k Key) String() string { return k.Fact + "(" + k.Subject + ")" }
 
+func (k Key) append(b []byte) []byte {
+	return append(append(append(append(b, k.Fact...), '('), k.Subject...), ')')
+}
+
 func (k Key) compare(o Key) int {
 	switch {
 	case k.Fact < o.Fact, k.Fact == o.Fact && k.Subject < o.Subject:

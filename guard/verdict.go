@@ -3,7 +3,6 @@ package guard
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
 type kind int8
@@ -51,11 +50,7 @@ func Ask(question string) Verdict { return Verdict{kind: ask, code: CodeAsk, tex
 
 // Missing refuses until the named facts are known.
 func Missing(keys ...Key) Verdict {
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = k.String()
-	}
-	return Verdict{kind: unknown, code: CodeUnknown, text: "needs " + strings.Join(names, ", "), missing: keys}
+	return Verdict{kind: unknown, code: CodeUnknown, missing: keys}
 }
 
 // With adds a detail that the proposer may read, as data: the text stays fixed prose.
@@ -85,7 +80,19 @@ func (v Verdict) Asks() bool { return v.kind == ask }
 func (v Verdict) Code() string { return v.code }
 
 // Text is the reason in words, or the question.
-func (v Verdict) Text() string { return v.text }
+func (v Verdict) Text() string {
+	if v.kind != unknown {
+		return v.text
+	}
+	b := append(make([]byte, 0, 128), "needs "...)
+	for i, k := range v.missing {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = k.append(b)
+	}
+	return string(b)
+}
 
 // Missing are the facts that a verdict of unknown waits for.
 func (v Verdict) Missing() []Key { return v.missing }
@@ -126,7 +133,11 @@ func gathered(v Verdict, all []Verdict) Verdict {
 	if v.kind != unknown || len(all) < 2 {
 		return v
 	}
-	var missing []Key
+	most := 0
+	for _, o := range all {
+		most += len(o.missing)
+	}
+	missing := make([]Key, 0, most)
 	for _, o := range all {
 		for _, k := range o.missing {
 			if !slices.Contains(missing, k) {

@@ -14,15 +14,25 @@ var noneType = reflect.TypeFor[None]()
 
 // judged is an edge with what its guards said.
 type judged struct {
-	edge     *edge
-	scene    *guard.Scene // nil when the payload is about another subject
-	payload  any
-	findings []Finding
-	verdict  guard.Verdict
-	drafts   []draft // effects that it would cause
-	holds    []Hold  // what the first of them takes of shared resources
-	offer    string  // the offer that it uses up
-	own      guard.Scene
+	edge    *edge
+	at      *Snapshot[any]
+	scene   *guard.Scene // nil when the payload is about another subject
+	payload any
+	settled string   // the intent that the payload ends
+	against []ruling // all that do not allow it
+	verdict guard.Verdict
+	drafts  []draft // effects that it would cause
+	holds   []Hold  // what the first of them takes of shared resources
+	offer   string  // the offer that it uses up
+
+	own   guard.Scene
+	count func(effect string) int // unsettled, made once
+}
+
+// ruling is what one guard said.
+type ruling struct {
+	guard   string
+	verdict guard.Verdict
 }
 
 // draft is an effect on its way to become an intent.
@@ -36,9 +46,24 @@ func (j *judged) add(name string, v guard.Verdict) {
 	if v.Allowed() {
 		return
 	}
-	j.findings = append(j.findings, Finding{j.edge.name, name, v.Code(), v.Text(), v.Missing(), v.Details()})
+	j.against = append(j.against, ruling{name, v})
 	j.verdict = guard.Both(j.verdict, v)
 }
+
+// findings are what speaks against the edge, in words; nil when nothing does.
+func (j *judged) findings() []Finding {
+	if len(j.against) == 0 {
+		return nil
+	}
+	out := make([]Finding, len(j.against))
+	for i, r := range j.against {
+		v := r.verdict
+		out[i] = Finding{j.edge.name, r.guard, v.Code(), v.Text(), v.Missing(), v.Details()}
+	}
+	return out
+}
+
+func (j *judged) unsettled(effect string) int { return j.at.unsettled(effect, j.settled) }
 
 func (j *judged) deny(name, code, text string) { j.add(name, guard.Deny(code, text)) }
 
@@ -83,18 +108,19 @@ func (a *attempt) begin(e *edge, s *Snapshot[any], payload any, fresh []guard.An
 	j := a.spare
 	if a.spare = nil; j == nil {
 		j = &judged{}
+		j.count = j.unsettled
 	}
-	j.edge, j.payload, j.verdict = e, payload, guard.Allow()
+	j.edge, j.at, j.payload, j.settled, j.verdict = e, s, payload, settledKey(e.event, payload), guard.Allow()
+	j.scene, j.against, j.drafts, j.holds, j.offer = nil, j.against[:0], j.drafts[:0], j.holds[:0], ""
 	subjects, err := a.c.about(e, s, payload)
 	if err != nil {
 		j.deny("", CodeOtherSubject, err.Error())
 		return j
 	}
-	settled := settledKey(e.event, payload)
 	j.scene = &j.own
 	j.scene.Reset(guard.SceneSpec{
 		Task: s.Task, Now: a.in.Now, Received: a.in.Received, Actor: a.p.actor, Principal: a.in.Principal,
-		Facts: a.facts, Subjects: subjects, Fresh: fresh, Unsettled: func(effect string) int { return s.unsettled(effect, settled) },
+		Facts: a.facts, Subjects: subjects, Fresh: fresh, Unsettled: j.count,
 	})
 	return j
 }

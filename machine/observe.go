@@ -115,7 +115,7 @@ func (a *attempt) drive(e *edge, entry guard.Entry) *judged {
 	if j.scene != nil && a.opens(j) {
 		return j
 	}
-	a.spare, j.scene, j.drafts, j.findings = j, nil, nil, nil
+	a.spare = j
 	return nil
 }
 

@@ -55,7 +55,7 @@ func (a *attempt) open(j *judged, next *Snapshot[any], out *Outcome, voided *[]V
 		}
 		made, v := j.run(o, next.Data)
 		if j.add(o.offer.Name, v); !v.Allowed() {
-			return hopeful(Refused, v), j.findings
+			return hopeful(Refused, v), j.findings()
 		}
 		if len(made) > MaxOffers {
 			return Refused, []Finding{{Edge: j.edge.name, Code: CodeTooMany, Text: fmt.Sprintf("%d offers, at most %d", len(made), MaxOffers)}}
@@ -94,7 +94,8 @@ func (a *attempt) offer(o output, payload any, next *Snapshot[any], n int) (*Ope
 		if j.verdict.Allowed() {
 			return a.bind(o, j, payload, b, next, n)
 		}
-		findings, kind = append(findings, j.findings...), hopeful(kind, j.verdict)
+		findings, kind = append(findings, j.findings()...), hopeful(kind, j.verdict)
+		a.spare = j
 	}
 	if findings == nil {
 		findings = []Finding{{Guard: o.offer.Name, Code: CodeNoTransition, Text: fmt.Sprintf("%s is offered and not possible in %s", o.offer.Name, next.State)}}

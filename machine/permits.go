@@ -18,12 +18,15 @@ func (c *core) permits(s Snapshot[any], in Input) []Permit {
 }
 
 func (a *attempt) permits() []Permit {
-	var out []Permit
-	for _, event := range a.c.engine.Events(string(a.s.State)) {
+	events, ways := a.c.engine.Events(string(a.s.State)), a.c.ways[a.s.State]
+	out := make([]Permit, 0, len(events))
+	for _, event := range events {
 		p := Permit{Event: event}
-		for _, e := range slices.Concat(a.c.ways[a.s.State][event]...) {
-			if e.when == nil && len(e.actors) > 0 {
-				a.permit(e, &p)
+		for _, level := range ways[event] {
+			for _, e := range level {
+				if e.when == nil && len(e.actors) > 0 {
+					a.permit(e, &p)
+				}
 			}
 		}
 		if p.Open {
@@ -33,11 +36,15 @@ func (a *attempt) permits() []Permit {
 			out = append(out, p)
 		}
 	}
+	if len(out) == 0 {
+		return nil
+	}
 	return out
 }
 
 // permit adds what one edge says.
 func (a *attempt) permit(e *edge, p *Permit) {
+	p.By = slices.Grow(p.By, len(e.actors))
 	for _, actor := range e.actors {
 		if !slices.Contains(p.By, actor) {
 			p.By = append(p.By, actor)
@@ -54,11 +61,13 @@ func (a *attempt) permit(e *edge, p *Permit) {
 	}) {
 		j.deny("confirm", CodeNotOffered, "nothing of the kind is offered")
 	}
+	a.spare = j
 	if j.verdict.Denied() {
-		p.Blocked = append(p.Blocked, j.findings...)
+		p.Blocked = append(p.Blocked, j.findings()...)
 		return
 	}
 	p.Open = true
+	p.Needs = slices.Grow(p.Needs, len(j.verdict.Missing()))
 	for _, k := range j.verdict.Missing() {
 		if !slices.Contains(p.Needs, k) {
 			p.Needs = append(p.Needs, k)

@@ -40,7 +40,7 @@ type attempt struct {
 	evidence []guard.Evidence
 	stood    []*guard.Entry // what offers stand on
 	scratch  []byte         // for bytes that nobody keeps
-	spare    *judged        // to be used again: its edge was not open, and nobody asks why
+	spare    *judged        // to be used again: all that was to be known of it is
 }
 
 func (c *core) step(s Snapshot[any], in Input) (Snapshot[any], Outcome) {
@@ -162,7 +162,8 @@ func (a *attempt) level(edges []*edge, kind Kind) (open *judged, _ Kind, finding
 	for _, e := range edges {
 		j := a.judge(e)
 		if !j.verdict.Allowed() {
-			findings, kind = append(findings, j.findings...), hopeful(kind, j.verdict)
+			findings, kind = append(findings, j.findings()...), hopeful(kind, j.verdict)
+			a.spare = j
 			continue
 		}
 		if open != nil {

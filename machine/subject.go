@@ -48,7 +48,11 @@ func (s subjectFields) names(kind string) bool {
 
 // ids reads the ids out of a value, each once.
 func (f subjectField) ids(rv reflect.Value) []string {
-	ids := make([]string, 0, len(f.indexes))
+	return f.append(make([]string, 0, len(f.indexes)), rv)
+}
+
+// append adds to ids those that are not among them.
+func (f subjectField) append(ids []string, rv reflect.Value) []string {
 	for _, index := range f.indexes {
 		v := rv.FieldByIndex(index)
 		if v.Kind() == reflect.String {
@@ -82,8 +86,9 @@ func (s subjectFields) narrow(subjects guard.Subjects, payload any) (guard.Subje
 		return subjects, nil
 	}
 	rv, out, own := reflect.ValueOf(payload), subjects, false
+	var space [4]string
 	for _, f := range s {
-		ids, mine := f.ids(rv), subjects[f.kind]
+		ids, mine := f.append(space[:0], rv), subjects[f.kind]
 		if len(ids) == 0 || slices.Equal(ids, mine) {
 			continue
 		}
@@ -95,7 +100,7 @@ func (s subjectFields) narrow(subjects guard.Subjects, payload any) (guard.Subje
 		if !own {
 			out, own = maps.Clone(subjects), true
 		}
-		out[f.kind] = ids
+		out[f.kind] = slices.Clone(ids)
 	}
 	return out, nil
 }

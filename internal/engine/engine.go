@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/qmuntal/stateless"
@@ -32,13 +33,16 @@ type Engine struct {
 	machine *stateless.StateMachine
 	edges   []Edge
 	table   map[string]map[string][]int // state, event: edges in declared order
+	events  map[string][]string         // state: its events, sorted
+	names   map[string]any              // states and events as stateless takes them, so that no firing makes one
 }
 
 // step is one firing. It is the context that stateless hands back to its guards and its storage.
 type step struct {
 	context.Context
-	from, to string
-	edge     int
+	from any
+	to   string
+	edge int
 }
 
 type stepKey struct{}
@@ -58,15 +62,16 @@ func running(ctx context.Context) *step {
 
 // New configures the engine from declared states and edges. A state that no edge declares is an error.
 func New(initial string, states []string, edges []Edge) (*Engine, error) {
-	e := &Engine{edges: edges, table: make(map[string]map[string][]int, len(states))}
+	e := &Engine{edges: edges, table: make(map[string]map[string][]int, len(states)), events: map[string][]string{}, names: map[string]any{}}
 	for _, s := range states {
-		e.table[s] = map[string][]int{}
+		e.table[s], e.names[s] = map[string][]int{}, s
 	}
 	e.machine = stateless.NewStateMachineWithExternalStorage(
 		func(ctx context.Context) (stateless.State, error) { return running(ctx).from, nil },
 		func(ctx context.Context, to stateless.State) error { running(ctx).to = to.(string); return nil },
 		stateless.FiringImmediate)
 	for i, edge := range edges {
+		e.names[edge.Event] = edge.Event
 		for _, from := range edge.From {
 			to := edge.To
 			if edge.Stay {
@@ -81,6 +86,9 @@ func New(initial string, states []string, edges []Edge) (*Engine, error) {
 	}
 	if e.table[initial] == nil {
 		return nil, fmt.Errorf("initial %q: %w", initial, ErrState)
+	}
+	for s, ways := range e.table {
+		e.events[s] = slices.Sorted(maps.Keys(ways))
 	}
 	return e, nil
 }
@@ -100,15 +108,8 @@ func (e *Engine) Knows(state string) bool { return e.table[state] != nil }
 // Candidates are the edges for an event from a state, by index, in declared order. The caller must not change them.
 func (e *Engine) Candidates(state, event string) []int { return e.table[state][event] }
 
-// Events are the events that have an edge from the state, sorted.
-func (e *Engine) Events(state string) []string {
-	var out []string
-	for event := range e.table[state] {
-		out = append(out, event)
-	}
-	slices.Sort(out)
-	return out
-}
+// Events are the events that have an edge from the state, sorted. The caller must not change them.
+func (e *Engine) Events(state string) []string { return e.events[state] }
 
 // Fire takes the edge, whose guards the caller has judged, and gives the state that it leads to. It reads no clock
 // and keeps nothing.
@@ -117,8 +118,8 @@ func (e *Engine) Fire(state string, edge int) (string, error) {
 	if !slices.Contains(e.table[state][event], edge) {
 		return "", fmt.Errorf("edge %s from %q: %w", event, state, ErrState)
 	}
-	s := &step{Context: context.Background(), from: state, to: state, edge: edge}
-	if err := e.machine.FireCtx(s, event); err != nil {
+	s := &step{Context: context.Background(), from: e.names[state], to: state, edge: edge}
+	if err := e.machine.FireCtx(s, e.names[event]); err != nil {
 		return "", fmt.Errorf("fire %s from %q: %w", event, state, err)
 	}
 	if want := e.edges[edge].To; !e.edges[edge].Stay && s.to != want {
