@@ -151,9 +151,13 @@ func decodeFaults(v reflect.Value, path string) []error {
 }
 
 func decodeStructFaults(v reflect.Value, path string) []error {
-	var broken validator.ValidationErrors
-	if !errors.As(decodeValidator.Struct(v.Interface()), &broken) {
-		return nil // nothing broken, or a time.Time, which has no tags
+	err := decodeValidator.Struct(v.Interface())
+	if err == nil {
+		return nil
+	}
+	broken, ok := errors.AsType[validator.ValidationErrors](err)
+	if !ok {
+		return nil // a time.Time, which has no tags
 	}
 	faults := make([]error, 0, len(broken))
 	for _, b := range broken {

@@ -147,7 +147,7 @@ func Verify(o Observation, a Acceptance) (Evidence, error) {
 	if err == nil && len(raw) > MaxValue {
 		return Evidence{}, &EvidenceError{e.Key, "too_long", fmt.Sprintf("a value of %d bytes, at most %d", len(raw), MaxValue)}
 	}
-	if err == nil {
+	if err == nil && !isScalar(e.Value) {
 		e.Value, err = info.Decode(raw)
 	}
 	if err != nil {

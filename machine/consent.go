@@ -52,9 +52,8 @@ func (a *attempt) elsewhere(offer *OpenOffer) bool {
 	})
 }
 
-// replied tells whether evidence is a reply to the offer of that kind.
-func replied(ev guard.Evidence, offer string, as guard.Consent) bool {
-	e := ev.Entry()
+// replied tells whether an entry is a reply to the offer of that kind.
+func replied(e guard.Entry, offer string, as guard.Consent) bool {
 	r, isReply := e.Value.(guard.Reply)
 	return isReply && e.Key.Subject == offer && r.Consent() == as
 }
@@ -77,9 +76,12 @@ func (a *attempt) hear(next *Snapshot[any]) []Voided {
 }
 
 func (a *attempt) heard(offer string, as guard.Consent) bool {
-	return slices.ContainsFunc(a.evidence, func(ev guard.Evidence) bool {
-		return replied(ev, offer, as) && a.c.relevant(&a.s, ev.Entry())
-	})
+	for i := range a.evidence {
+		if e := a.evidence[i].Entry(); replied(e, offer, as) && a.c.relevant(&a.s, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // offered finds the open offer that the payload repeats word for word.

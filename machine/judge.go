@@ -25,8 +25,9 @@ type judged struct {
 	holds   []Hold  // what the first of them takes of shared resources
 	offer   string  // the offer that it uses up
 
-	own   guard.Scene
-	count func(effect string) int // unsettled, made once
+	own        guard.Scene
+	count      func(effect string) int // unsettled, made once
+	draftSpace [1]draft
 }
 
 // ruling is what one guard said.
@@ -50,17 +51,20 @@ func (j *judged) add(name string, v guard.Verdict) {
 	j.verdict = guard.Both(j.verdict, v)
 }
 
-// findings are what speaks against the edge, in words; nil when nothing does.
-func (j *judged) findings() []Finding {
-	if len(j.against) == 0 {
-		return nil
-	}
-	out := make([]Finding, len(j.against))
-	for i, r := range j.against {
+// tell adds what speaks against the edge, in words.
+func (j *judged) tell(findings []Finding) []Finding {
+	findings = slices.Grow(findings, len(j.against))
+	for _, r := range j.against {
 		v := r.verdict
-		out[i] = Finding{j.edge.name, r.guard, v.Code(), v.Text(), v.Missing(), v.Details()}
+		findings = append(findings, Finding{j.edge.name, r.guard, v.Code(), v.Text(), v.Missing(), v.Details()})
 	}
-	return out
+	return findings
+}
+
+// ready makes a zero judgement one that can be used.
+func (j *judged) ready() *judged {
+	j.drafts, j.count = j.draftSpace[:0], j.unsettled
+	return j
 }
 
 func (j *judged) unsettled(effect string) int { return j.at.unsettled(effect, j.settled) }
@@ -107,8 +111,7 @@ func (a *attempt) judge(e *edge) *judged {
 func (a *attempt) begin(e *edge, s *Snapshot[any], payload any, fresh []guard.AnyFact) *judged {
 	j := a.spare
 	if a.spare = nil; j == nil {
-		j = &judged{}
-		j.count = j.unsettled
+		j = new(judged).ready()
 	}
 	j.edge, j.at, j.payload, j.settled, j.verdict = e, s, payload, settledKey(e.event, payload), guard.Allow()
 	j.scene, j.against, j.drafts, j.holds, j.offer = nil, j.against[:0], j.drafts[:0], j.holds[:0], ""
@@ -203,9 +206,6 @@ func (a *attempt) draft(j *judged, s *Snapshot[any]) {
 
 // bytes is the value as canonical JSON, good until the next call.
 func (a *attempt) bytes(v any) ([]byte, error) {
-	if a.scratch == nil {
-		a.scratch = make([]byte, 0, 256)
-	}
 	b, err := canon.Append(a.scratch[:0], v)
 	if err == nil {
 		a.scratch = b

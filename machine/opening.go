@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/pawlgo/pawl/internal/canon"
 )
@@ -55,7 +56,7 @@ func (a *attempt) open(j *judged, next *Snapshot[any], out *Outcome, voided *[]V
 		}
 		made, v := j.run(o, next.Data)
 		if j.add(o.offer.Name, v); !v.Allowed() {
-			return hopeful(Refused, v), j.findings()
+			return hopeful(Refused, v), j.tell(nil)
 		}
 		if len(made) > MaxOffers {
 			return Refused, []Finding{{Edge: j.edge.name, Code: CodeTooMany, Text: fmt.Sprintf("%d offers, at most %d", len(made), MaxOffers)}}
@@ -94,7 +95,7 @@ func (a *attempt) offer(o output, payload any, next *Snapshot[any], n int) (*Ope
 		if j.verdict.Allowed() {
 			return a.bind(o, j, payload, b, next, n)
 		}
-		findings, kind = append(findings, j.findings()...), hopeful(kind, j.verdict)
+		findings, kind = j.tell(findings), hopeful(kind, j.verdict)
 		a.spare = j
 	}
 	if findings == nil {
@@ -109,7 +110,7 @@ func (a *attempt) bind(o output, j *judged, payload any, b []byte, next *Snapsho
 		return nil, Refused, []Finding{{Edge: j.edge.name, Guard: o.offer.Name, Code: code, Text: text}}
 	}
 	offer := &OpenOffer{
-		ID:    fmt.Sprintf("%s/%d/%s/%d", next.Task, next.Version, o.offer.Name, n),
+		ID:    next.Task + "/" + strconv.FormatUint(next.Version, 10) + "/" + o.offer.Name + "/" + strconv.Itoa(n),
 		Event: o.offer.Name, Payload: payload, Digest: canon.DigestBytes(b), To: o.party,
 		Opened: next.Version, OpenedAt: a.in.Now, Expires: a.in.Now.Add(o.expires),
 	}
@@ -124,11 +125,13 @@ func (a *attempt) bind(o output, j *judged, payload any, b []byte, next *Snapsho
 			offer.Expires = old.Expires
 		}
 	}
+	used := j.scene.Used()
+	offer.Effects, offer.Stands = slices.Grow(offer.Effects, len(j.drafts)), slices.Grow(offer.Stands, len(used))
 	for _, d := range j.drafts {
 		offer.Effects = append(offer.Effects, Draft{d.effect.Name, d.bytes})
 	}
-	a.stood = append(a.stood, j.scene.Used()...)
-	for _, e := range j.scene.Used() {
+	a.stood = append(a.stood, used...)
+	for _, e := range used {
 		digest, err := canon.Digest(e.Value)
 		if err != nil {
 			return refuse(CodeForm, e.Key.String()+": "+err.Error())

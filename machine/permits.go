@@ -13,6 +13,7 @@ func (m *Machine[D]) Permits(s Snapshot[D], in Input) []Permit {
 
 func (c *core) permits(s Snapshot[any], in Input) []Permit {
 	a := &attempt{c: c, s: s, in: in}
+	a.spare = a.first.ready()
 	a.facts, _ = s.Facts.With(in.Evidence...)
 	return a.permits()
 }
@@ -63,7 +64,7 @@ func (a *attempt) permit(e *edge, p *Permit) {
 	}
 	a.spare = j
 	if j.verdict.Denied() {
-		p.Blocked = append(p.Blocked, j.findings()...)
+		p.Blocked = j.tell(p.Blocked)
 		return
 	}
 	p.Open = true

@@ -41,11 +41,15 @@ type attempt struct {
 	stood    []*guard.Entry // what offers stand on
 	scratch  []byte         // for bytes that nobody keeps
 	spare    *judged        // to be used again: all that was to be known of it is
+
+	first        judged // where spare and scratch begin
+	scratchSpace [256]byte
 }
 
 func (c *core) step(s Snapshot[any], in Input) (Snapshot[any], Outcome) {
 	in.Now, in.Received = whole(in.Now), whole(in.Received)
 	a := &attempt{c: c, s: s, in: in, p: in.Proposal, facts: s.Facts, evidence: in.Evidence}
+	a.spare, a.scratch = a.first.ready(), a.scratchSpace[:0]
 	if f := a.admits(); f != nil {
 		return a.refuse(Refused, *f)
 	}
@@ -162,7 +166,7 @@ func (a *attempt) level(edges []*edge, kind Kind) (open *judged, _ Kind, finding
 	for _, e := range edges {
 		j := a.judge(e)
 		if !j.verdict.Allowed() {
-			findings, kind = append(findings, j.findings()...), hopeful(kind, j.verdict)
+			findings, kind = j.tell(findings), hopeful(kind, j.verdict)
 			a.spare = j
 			continue
 		}
@@ -192,6 +196,11 @@ func hopeful(kind Kind, v guard.Verdict) Kind {
 // refuse is the outcome that changes nothing.
 func (a *attempt) refuse(kind Kind, findings ...Finding) (Snapshot[any], Outcome) {
 	out := Outcome{Kind: kind, Task: a.s.Task, Version: a.s.Version, State: a.s.State, Event: a.p.Event(), Findings: findings}
+	missing := 0
+	for _, f := range findings {
+		missing += len(f.Missing)
+	}
+	out.Missing = slices.Grow(out.Missing, missing)
 	for _, f := range findings {
 		for _, k := range f.Missing {
 			if !slices.Contains(out.Missing, k) {

@@ -170,7 +170,7 @@ func (a *attempt) returned(j *judged, out *Outcome) (Kind, []Finding) {
 		}
 		made, v := j.run(o, a.s.Data)
 		if j.add("return", v); !v.Allowed() {
-			return hopeful(Refused, v), j.findings()
+			return hopeful(Refused, v), j.tell(nil)
 		}
 		b, err := formed(made[0], MaxReturned, true)
 		if err != nil {
