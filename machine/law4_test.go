@@ -51,7 +51,7 @@ func TestUnknownEdgeOpensNoOther(t *testing.T) {
 			evidence = append(evidence, e)
 		}
 		erased := machine.Erase(m)
-		_, out := erased.Step(machine.Snapshot[any]{Head: s.Head, Data: s.Data}, machine.Input{
+		_, out := erased.Step(s, machine.Input{
 			Proposal: pay.With(machine.None{}).BasedOn(1), Principal: ann, Evidence: evidence, Received: now, Now: now})
 		require.Equal(t, row.kind, out.Kind, out)
 		require.Equal(t, row.code, out.Code())

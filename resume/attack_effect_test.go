@@ -236,11 +236,11 @@ func TestAttackFinalStatesAreFinal(t *testing.T) {
 		var s *resume.Session
 		switch end {
 		case "refunded":
-			s = d.dispatched()
+			d.dispatched()
 			d.work()
 		case "failed":
 			d.world.send = func(context.Context, job) (record, error) { return record{}, machine.Declined(errors.New("no")) }
-			s = d.dispatched()
+			d.dispatched()
 			d.work()
 		case "cancelled":
 			s = d.asked()

@@ -180,9 +180,8 @@ func (d *desk) button(offer string) guard.Observation {
 // bent is a store whose calls tests can hook.
 type bent struct {
 	store.Store
-	mu      sync.Mutex
-	commit  func(context.Context, *store.Commit) (store.Tip, error)
-	onClaim func()
+	mu     sync.Mutex
+	commit func(context.Context, *store.Commit) (store.Tip, error)
 }
 
 func (b *bent) Resource(ctx context.Context, name string) (store.Resource, error) {

@@ -30,9 +30,9 @@ func observed[T any](v T) func(context.Context, guard.Query) (guard.Observed[T],
 func TestLostAnswerB006(t *testing.T) {
 	d := newDesk(t)
 	d.world.send = func(_ context.Context, j job) (record, error) { d.pay(j); return record{}, errReset }
-	s := d.dispatched()
+	d.dispatched()
 	d.work()
-	s = d.resume()
+	s := d.resume()
 	require.Equal(t, refund.DispatchingRefund, s.State())
 	require.Equal(t, "unknown", status(t, d, s))
 	for range 2 {

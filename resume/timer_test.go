@@ -47,13 +47,13 @@ func TestRefusedTimerIsPutOff(t *testing.T) {
 			return guard.Observed[bool]{Subject: q.Subject}, answer
 		})}})
 	require.NoError(t, err)
-	s, err := ctl.Start(d.ctx, m.Task("errand_1", alice, errand{}), alice)
+	_, err = ctl.Start(d.ctx, m.Task("errand_1", alice, errand{}), alice)
 	require.NoError(t, err)
 
 	d.sleep(25 * time.Hour) // both came due while nobody worked
 	require.NoError(t, ctl.Work(d.ctx))
 	require.NoError(t, ctl.Work(d.ctx))
-	s, err = ctl.Resume(d.ctx, "errand_1", alice)
+	s, err := ctl.Resume(d.ctx, "errand_1", alice)
 	require.NoError(t, err)
 	data, _ := machine.As[errand](s.Snapshot())
 	require.Equal(t, 1, data.Data.Rings, "the earlier one fired, once")

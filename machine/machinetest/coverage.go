@@ -10,12 +10,11 @@ import (
 	"github.com/pawlgo/pawl/machine"
 )
 
-// excuse says why cells have no row; * stands for anything. Without a reason they are only not written yet.
+// excuse is a line that says of which cells there is no row, because they are impossible or not written yet; * stands for anything.
 type excuse struct {
 	line
-	cell   cell
-	reason string
-	used   bool
+	cell cell
+	used bool
 }
 
 func (tb *table) excuse(l line, impossible bool) {
