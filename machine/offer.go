@@ -78,13 +78,14 @@ func question(o *OpenOffer, drafts []draft) (text string, err error) {
 			err = fmt.Errorf("a String method panicked: %.200v", p)
 		}
 	}()
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s)", words(o.Event), plain(o.Payload))
+	b := append(make([]byte, 0, 256), words(o.Event)...)
+	b = append(appendPlain(append(b, " ("...), o.Payload), ')')
 	for _, d := range drafts {
-		fmt.Fprintf(&b, "; this will %s (%s)", words(d.effect.Name), plain(d.args))
+		b = append(append(b, "; this will "...), words(d.effect.Name)...)
+		b = append(appendPlain(append(b, " ("...), d.args), ')')
 	}
-	fmt.Fprintf(&b, ". Answer yes or no, until %s.", o.Expires.UTC().Format("2006-01-02 15:04 MST"))
-	return b.String(), nil
+	b = o.Expires.UTC().AppendFormat(append(b, ". Answer yes or no, until "...), "2006-01-02 15:04 MST")
+	return string(append(b, '.')), nil
 }
 
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }

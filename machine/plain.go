@@ -20,41 +20,45 @@ func Plain(v any) string {
 
 // plain writes a value for a person: the fields of a struct by their JSON names, in declared order; a value that has a
 // String method by that. Characters that cannot be seen, or that reorder others, are written out (field case B042).
-func plain(v any) string {
+func plain(v any) string { return string(appendPlain(nil, v)) }
+
+func appendPlain(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
-		return "none"
+		return append(b, "none"...)
 	case fmt.Stringer:
 		if rv := reflect.ValueOf(v); rv.Kind() == reflect.Pointer && rv.IsNil() {
-			return "none"
+			return append(b, "none"...)
 		}
-		return visible(v.String())
+		return append(b, visible(v.String())...)
 	case json.RawMessage:
-		return visible(string(v))
+		return append(b, visible(string(v))...)
 	case []byte:
-		return strconv.Quote(string(v))
+		return strconv.AppendQuote(b, string(v))
 	}
 	rv := reflect.ValueOf(v)
 	switch rv.Kind() {
 	case reflect.Struct:
-		return plainFields(rv)
+		return appendPlainFields(b, rv)
 	case reflect.Map:
-		return plainMap(rv)
+		return append(b, plainMap(rv)...)
 	case reflect.Slice, reflect.Array:
-		parts := make([]string, rv.Len())
 		for i := range rv.Len() {
-			parts[i] = plain(rv.Index(i).Interface())
+			if i > 0 {
+				b = append(b, " and "...)
+			}
+			b = appendPlain(b, rv.Index(i).Interface())
 		}
-		return strings.Join(parts, " and ")
+		return b
 	case reflect.Pointer:
 		if rv.IsNil() {
-			return "none"
+			return append(b, "none"...)
 		}
-		return plain(rv.Elem().Interface())
+		return appendPlain(b, rv.Elem().Interface())
 	case reflect.String:
-		return strconv.Quote(rv.String())
+		return strconv.AppendQuote(b, rv.String())
 	}
-	return visible(fmt.Sprint(v))
+	return append(b, visible(fmt.Sprint(v))...)
 }
 
 // visible writes out what cannot be seen, and leaves the rest alone.
@@ -74,8 +78,8 @@ func visible(s string) string {
 	return b.String()
 }
 
-func plainFields(rv reflect.Value) string {
-	var parts []string
+func appendPlainFields(b []byte, rv reflect.Value) []byte {
+	before := ""
 	for i := range rv.NumField() {
 		f := rv.Type().Field(i)
 		if !f.IsExported() {
@@ -88,9 +92,10 @@ func plainFields(rv reflect.Value) string {
 		case "":
 			name = f.Name
 		}
-		parts = append(parts, words(name)+" "+plain(rv.Field(i).Interface()))
+		b = append(append(append(b, before...), words(name)...), ' ')
+		b, before = appendPlain(b, rv.Field(i).Interface()), ", "
 	}
-	return strings.Join(parts, ", ")
+	return b
 }
 
 // plainMap writes the entries in the order of their keys.
