@@ -15,11 +15,22 @@ type benchmark struct {
 	batch   int // calls between two readings of the clock, for calls that take no longer than reading it; 0 means 1
 	ours    setup
 	floor   setup
+	count   count // in place of callers, calls, ours and floor
 }
 
+// count finds two numbers that are not times, and differ in no repetition.
+type count func(place) (ours, floor float64, err error)
+
 // all are the benchmarks, in the order of the table. A new one is a file with a func like these, and a line here.
-func all() []benchmark {
-	return []benchmark{stepRefund(), viewRefund(), commit(1), commit(64)}
+func all(w *warehouse) []benchmark {
+	return []benchmark{
+		stepRefund(), viewRefund(), commit(1), commit(64),
+		storeCommit(1), storeCommit(16), storeCommit(64), storeCommit(256),
+		storeLoad(w, "before"), storeLoad(w, "compacted"), storeLoad(w, "cold"),
+		storeOpen(w, "closed"), storeOpen(w, "killed"),
+		storeDue(w, "next"), storeDue(w, "first"),
+		storeScale(w), storeRows(), storeBytes(w),
+	}
 }
 
 // unit says what the figures of a benchmark count, and so which way is better.
@@ -28,6 +39,8 @@ type unit string
 const (
 	perSecond   unit = "1/s" // more is better: a ratio of ours to floor below 1 is what we cost
 	nanoseconds unit = "ns"  // less is better: a ratio of ours to floor above 1 is what we cost
+	storedBytes unit = "B"   // less is better
+	writtenRows unit = "rows"
 )
 
 // setup makes one side of a benchmark ready. It is called once in each repetition and is not measured.
@@ -42,6 +55,7 @@ type place struct {
 // side is what is measured. call is called from several goroutines, with the number of the caller and of its call.
 type side struct {
 	call  func(caller, n int) error
+	ready func() error // before each slice, not measured; nil when there is nothing to make ready
 	close func() error // nil when there is nothing to close
 }
 

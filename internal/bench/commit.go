@@ -22,15 +22,29 @@ var callsOfCommit = map[int]int{1: 900, 64: 180}
 func commit(callers int) benchmark {
 	b := benchmark{name: fmt.Sprintf("commit/%d", callers), unit: perSecond, callers: callers, calls: callsOfCommit[callers]}
 	b.ours = func(at place) (side, error) { return openService(at, b.callers, b.calls) }
-	recorded := sync.OnceValues(func() (*journal, error) { return record(b.callers, b.calls) })
-	b.floor = func(at place) (side, error) {
+	b.floor = replayed(b.ours, lives(b.callers, b.calls))
+	return b
+}
+
+// lives is the work of openService.
+func lives(callers, calls int) plan {
+	return plan{
+		callers: callers, calls: calls,
+		move:   func(caller, n int) (string, uint64) { return taskID(caller, n), uint64(2 + n%len(life)) },
+		starts: func(n int) bool { return n%len(life) == 0 },
+	}
+}
+
+// replayed is the floor that writes what some work of ours leaves.
+func replayed(ours setup, p plan) setup {
+	recorded := sync.OnceValues(func() (*journal, error) { return record(ours, p) })
+	return func(at place) (side, error) {
 		j, err := recorded()
 		if err != nil {
 			return side{}, err
 		}
 		return replay(at, j)
 	}
-	return b
 }
 
 // taskID names the task that a caller works on in its n-th call.
@@ -79,15 +93,15 @@ func sideBySide(callers int, f func(caller int) error) error {
 }
 
 // record does the same work once in memory, where a sync costs nothing, and keeps what it wrote.
-func record(callers, calls int) (*journal, error) {
+func record(ours setup, p plan) (*journal, error) {
 	fs := &keepLogs{FS: vfs.NewMem()}
 	const dir = "recorded"
-	s, err := openService(place{fs, dir}, callers, calls)
+	s, err := ours(place{fs, dir})
 	if err != nil {
 		return nil, err
 	}
-	err = sideBySide(callers, func(caller int) error {
-		for n := range calls {
+	err = sideBySide(p.callers, func(caller int) error {
+		for n := range p.calls {
 			if err := s.call(caller, n); err != nil {
 				return err
 			}
@@ -97,5 +111,5 @@ func record(callers, calls int) (*journal, error) {
 	if err := errors.Join(err, s.close()); err != nil {
 		return nil, err
 	}
-	return readJournal(fs, dir, callers, calls)
+	return readJournal(fs, dir, p)
 }

@@ -11,10 +11,15 @@ import (
 	"github.com/pawlgo/pawl/store"
 )
 
+// recordLives records what the commit benchmark does.
+func recordLives(callers, calls int) (*journal, error) {
+	return record(func(at place) (side, error) { return openService(at, callers, calls) }, lives(callers, calls))
+}
+
 // The floor must write what our own store writes: same batches, same options, nothing left out and nothing added.
 func TestTheFloorWritesTheSameBatches(t *testing.T) {
 	const callers, calls = 2, 6
-	j, err := record(callers, calls)
+	j, err := recordLives(callers, calls)
 	require.NoError(t, err)
 	fs := vfs.NewMem()
 	s, err := replay(place{fs, "floor"}, j)
@@ -46,7 +51,7 @@ func TestTheFloorWritesTheSameBatches(t *testing.T) {
 
 // A batch of the floor holds the whole record, sealed, and the rows of the index.
 func TestWhatIsRecorded(t *testing.T) {
-	j, err := record(1, len(life))
+	j, err := recordLives(1, len(life))
 	require.NoError(t, err)
 	confirmed := j.moves[0][2]
 	r, kind, err := new(store.Sealer).Open(taskID(0, 0), 4, confirmed.rows[0].value)
@@ -70,7 +75,7 @@ func TestAForeignLogIsRefused(t *testing.T) {
 	s, err := openService(place{fs, "db"}, 1, len(life))
 	require.NoError(t, err)
 	require.NoError(t, s.close())
-	_, err = readJournal(fs, "db", 1, len(life))
+	_, err = readJournal(fs, "db", lives(1, len(life)))
 	require.ErrorContains(t, err, "want 4", "the moves were never made")
 }
 

@@ -40,6 +40,9 @@ type repetition struct {
 
 // compare makes all repetitions of a benchmark.
 func compare(b benchmark, reps int, dir string) (figure, error) {
+	if b.count != nil {
+		return counted(b, dir)
+	}
 	var done []repetition
 	for i := range reps {
 		r, err := repeat(b, dir, i%2 == 1)
@@ -49,6 +52,20 @@ func compare(b benchmark, reps int, dir string) (figure, error) {
 		done = append(done, r)
 	}
 	return summarize(b, done), nil
+}
+
+// counted is the figure of a benchmark that counts.
+func counted(b benchmark, dir string) (f figure, err error) {
+	if dir, err = os.MkdirTemp(dir, "pawl-bench-"); err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	ours, floor, err := b.count(place{vfs.Default, dir})
+	if err != nil {
+		return f, fmt.Errorf("%s: %w", b.name, err)
+	}
+	ratio := ours / floor
+	return figure{name: b.name, unit: b.unit, ours: ours, floor: floor, ratio: ratio, lowest: ratio, highest: ratio}, nil
 }
 
 // repeat makes one repetition, each side in a directory of its own.
@@ -94,6 +111,14 @@ func (t *turn) begin(b benchmark, dir string) (err error) {
 }
 
 func (t *turn) take(b benchmark, first, end int) (err error) {
+	if first == end {
+		return nil
+	}
+	if t.side.ready != nil {
+		if err := t.side.ready(); err != nil {
+			return err
+		}
+	}
 	t.labelled(b, func() { err = t.load.run(b, t.side, first, end) })
 	return err
 }

@@ -22,6 +22,24 @@ type journal struct {
 	options string
 }
 
+// plan is a known piece of work: what each call of each caller commits.
+type plan struct {
+	callers, calls int
+	move           func(caller, n int) (task string, version uint64)
+	starts         func(n int) bool // whether the task of the n-th call was started for it, at version 1
+}
+
+// commits is how many batches the work leaves.
+func (p plan) commits() int {
+	started := 0
+	for n := range p.calls {
+		if p.starts(n) {
+			started++
+		}
+	}
+	return p.callers * (p.calls + started)
+}
+
 // batch is what one commit writes atomically.
 type batch struct {
 	rows []row
@@ -49,8 +67,8 @@ func (k *keepLogs) ReuseForWrite(_, name string, c vfs.DiskWriteCategory) (vfs.F
 	return k.FS.Create(name, c)
 }
 
-// readJournal reads all that was logged below dir, and checks that it is the work of these callers and nothing else.
-func readJournal(fs vfs.FS, dir string, callers, calls int) (*journal, error) {
+// readJournal reads all that was logged below dir, and checks that it is the planned work and nothing else.
+func readJournal(fs vfs.FS, dir string, p plan) (*journal, error) {
 	byRecord := map[string]batch{}
 	err := eachBatch(fs, dir, func(b batch) {
 		if key := b.rows[0].key; key[0] == 't' { // the store's own rows, its identity and clock, belong to no commit
@@ -60,13 +78,14 @@ func readJournal(fs vfs.FS, dir string, callers, calls int) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{started: make([][]batch, callers), moves: make([][]batch, callers)}
-	for caller := range callers {
-		for n := range calls {
-			if n%len(life) == 0 {
-				j.started[caller] = append(j.started[caller], byRecord[recordKey(taskID(caller, n), 1)])
+	j := &journal{started: make([][]batch, p.callers), moves: make([][]batch, p.callers)}
+	for caller := range p.callers {
+		for n := range p.calls {
+			task, version := p.move(caller, n)
+			if p.starts(n) {
+				j.started[caller] = append(j.started[caller], byRecord[recordKey(task, 1)])
 			}
-			j.moves[caller] = append(j.moves[caller], byRecord[recordKey(taskID(caller, n), uint64(2+n%len(life)))])
+			j.moves[caller] = append(j.moves[caller], byRecord[recordKey(task, version)])
 		}
 	}
 	found := 0
@@ -75,7 +94,7 @@ func readJournal(fs vfs.FS, dir string, callers, calls int) (*journal, error) {
 			found++
 		}
 	}
-	if want := callers * (calls + calls/len(life)); found != want || len(byRecord) != want {
+	if want := p.commits(); found != want || len(byRecord) != want {
 		return nil, fmt.Errorf("the log holds %d batches, %d of them expected, want %d", len(byRecord), found, want)
 	}
 	j.options, err = readOptions(fs, dir)

@@ -33,12 +33,21 @@ const (
 	maxReps     = 1000
 )
 
+// The number of tasks in the stores of the store benchmarks: fewer than minTasks are too few for what grows with them.
+const (
+	minTasks     = 1000
+	defaultTasks = 20_000
+	maxTasks     = 100_000_000
+)
+
 // options are what the command line says.
 type options struct {
 	names      *regexp.Regexp
 	json       bool
 	reps       int
 	dir        string
+	tasks      int
+	orders     string
 	cpuProfile string
 	memProfile string
 }
@@ -57,7 +66,8 @@ func run(args []string, out, help io.Writer) error {
 	if err != nil {
 		return err
 	}
-	picked := chosen(all(), o.names)
+	w := &warehouse{tasks: o.tasks, orders: o.orders, below: o.dir}
+	picked := chosen(all(w), o.names)
 	if len(picked) == 0 {
 		return fmt.Errorf("no benchmark matches %q", o.names)
 	}
@@ -65,7 +75,7 @@ func run(args []string, out, help io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(measure(picked, o, out), stop())
+	return errors.Join(measure(picked, o, out), w.remove(), stop())
 }
 
 // measure prints each JSON line as soon as it is known, the table at the end.
@@ -98,6 +108,8 @@ func parse(args []string, help io.Writer) (options, error) {
 	f.BoolVar(&o.json, "json", false, "print one JSON object a line")
 	f.IntVar(&o.reps, "reps", defaultReps, fmt.Sprintf("`repetitions` of both sides, %d to %d", minReps, maxReps))
 	f.StringVar(&o.dir, "dir", "", "write below this `directory`, which must be on a real disk; empty means the one for temporary files")
+	f.IntVar(&o.tasks, "tasks", defaultTasks, fmt.Sprintf("`tasks` in the large stores, %d to %d; a tenth of them in store/bytes", minTasks, maxTasks))
+	f.StringVar(&o.orders, "orders", "", "real retail orders for store/bytes, a JSON `file`; empty means drawn ones")
 	f.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile to this `file`")
 	f.StringVar(&o.memProfile, "memprofile", "", "write a profile of allocations to this `file`")
 	err := f.Parse(args)
@@ -113,6 +125,9 @@ func parse(args []string, help io.Writer) (options, error) {
 	}
 	if o.reps < minReps || o.reps > maxReps {
 		return options{}, fmt.Errorf("-reps %d: %d to %d", o.reps, minReps, maxReps)
+	}
+	if o.tasks < minTasks || o.tasks > maxTasks {
+		return options{}, fmt.Errorf("-tasks %d: %d to %d", o.tasks, minTasks, maxTasks)
 	}
 	if o.names, err = regexp.Compile(names); err != nil {
 		return options{}, fmt.Errorf("-run: %w", err)

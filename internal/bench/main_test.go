@@ -15,20 +15,24 @@ import (
 func TestParse(t *testing.T) {
 	o, err := parse(nil, nil)
 	require.NoError(t, err)
+	require.Equal(t, defaultTasks, o.tasks)
 	require.Equal(t, defaultReps, o.reps)
 	require.True(t, o.names.MatchString("anything"))
 
-	o, err = parse([]string{"-run", "^step/", "-json", "-reps", "5", "-dir", "d", "-cpuprofile", "c", "-memprofile", "m"}, nil)
+	o, err = parse([]string{"-run", "^step/", "-json", "-reps", "5", "-dir", "d", "-cpuprofile", "c", "-memprofile", "m",
+		"-tasks", "1000", "-orders", "o"}, nil)
 	require.NoError(t, err)
-	require.Equal(t, options{names: regexp.MustCompile("^step/"), json: true, reps: 5, dir: "d", cpuProfile: "c", memProfile: "m"}, o)
+	require.Equal(t, options{names: regexp.MustCompile("^step/"), json: true, reps: 5, dir: "d", cpuProfile: "c", memProfile: "m",
+		tasks: 1000, orders: "o"}, o)
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, args := range [][]string{{"-reps", "4"}, {"-reps", "1001"}, {"-reps", "x"}, {"-run", "("}, {"-fast"}, {"commit/1"}} {
+	for _, args := range [][]string{{"-reps", "4"}, {"-reps", "1001"}, {"-reps", "x"}, {"-run", "("}, {"-fast"}, {"commit/1"},
+		{"-tasks", "999"}, {"-tasks", "100000001"}} {
 		_, err := parse(args, nil)
 		require.Error(t, err, "%q", args)
 	}
-	_, err := parse([]string{"-reps", "1000"}, nil)
+	_, err := parse([]string{"-reps", "1000", "-tasks", "100000000"}, nil)
 	require.NoError(t, err)
 }
 
@@ -45,16 +49,19 @@ func TestNothingChosenIsAnError(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
-	for _, b := range all() {
-		require.Regexp(t, `^[a-z]+/[a-z0-9]+$`, b.name)
+	for _, b := range all(&warehouse{tasks: minTasks}) {
+		require.Regexp(t, `^[a-z]+(/[a-z0-9]+)+$`, b.name)
 		require.False(t, seen[b.name], "%s is there twice", b.name)
 		seen[b.name] = true
-		require.Contains(t, []unit{perSecond, nanoseconds}, b.unit)
+		require.Contains(t, []unit{perSecond, nanoseconds, storedBytes, writtenRows}, b.unit)
+		if b.count != nil {
+			continue
+		}
 		require.Positive(t, b.callers)
-		require.GreaterOrEqual(t, b.calls, slicesOfRun)
+		require.Positive(t, b.calls)
 	}
-	require.Len(t, chosen(all(), regexp.MustCompile("^commit/")), 2)
-	require.Len(t, chosen(all(), regexp.MustCompile("64$")), 1)
+	require.Len(t, chosen(all(&warehouse{tasks: minTasks}), regexp.MustCompile("^commit/")), 2)
+	require.Len(t, chosen(all(&warehouse{tasks: minTasks}), regexp.MustCompile("64$")), 2)
 }
 
 func TestProfile(t *testing.T) {
