@@ -62,6 +62,7 @@ func TestSealGolden(t *testing.T) {
 }
 
 // TestEveryDamageIsFound changes every byte to every other value, and cuts at every length: each is found, and named.
+// (Field case B060.)
 func TestEveryDamageIsFound(t *testing.T) {
 	for _, s := range []*store.Sealer{{}, store.NewSealer([]byte("key"))} {
 		rec := sample()
@@ -129,6 +130,7 @@ func TestHashCoversEverything(t *testing.T) {
 	}
 }
 
+// TestNewerRecordIsTold tells a newer format from damage. (Field cases B057, B067.)
 func TestNewerRecordIsTold(t *testing.T) {
 	rec := sample()
 	out, key := (&store.Sealer{}).Seal(nil, &rec, store.KindRecord)

@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "write the stores of testdata anew; only for a format that was never released")
 
 // TestOldStoresOpen opens the stores that earlier versions wrote, one that was closed and one that was killed, each a copy,
-// and finds in them what was there. They must open forever.
+// and finds in them what was there. They must open forever. (Field case B061.)
 func TestOldStoresOpen(t *testing.T) {
 	if *update {
 		writeOld(t, filepath.Join("testdata", "stores", "v1"))

@@ -13,10 +13,10 @@ import (
 
 var diskPromises = []Promise{
 	{Name: "ReopenKeepsEverything", Means: "Closing and opening again loses nothing and starts the clock no earlier.", run: reopenKeepsEverything, needs: survives},
-	{Name: "SoleHoldersDieWithTheirOpen", Means: "After a restart no hold of the dead process blocks its effects, and they are looked up before anything is sent again.", run: soleHoldersDie, needs: survives},
+	{Name: "SoleHoldersDieWithTheirOpen", Means: "After a restart no hold of the dead process blocks its effects, and they are looked up before anything is sent again (field case B072).", run: soleHoldersDie, needs: survives},
 	{Name: "CorruptIsAnError", Means: "A damaged record is an error that names task and version, never an absent task.", run: corruptIsAnError, needs: corrupts},
 	{Name: "AcknowledgedIsDurable", Means: "What was acknowledged survives a power cut at any moment after.", run: acknowledgedIsDurable, needs: crashes},
-	{Name: "CommitIsAtomic", Means: "A power cut in the middle of a commit leaves all of it or nothing of it.", run: commitIsAtomic, needs: crashes},
+	{Name: "CommitIsAtomic", Means: "A power cut in the middle of a commit leaves all of it or nothing of it (field cases B063, B069).", run: commitIsAtomic, needs: crashes},
 	{Name: "NoDirtyReads", Means: "Nobody sees a version, an effect or a claim that a power cut could still take back.", run: noDirtyReads, needs: crashes},
 	{Name: "NoDirtyClaims", Means: "Nobody is told of a claim or a changed effect that a power cut could still take back.", run: noDirtyClaims, needs: crashes},
 }

@@ -7,7 +7,7 @@ import (
 )
 
 var keeperPromises = []Promise{
-	{Name: "PruneKeepsTheChain", Means: "Old versions can go; what stays is verifiable, and nothing unsettled, used up or current is touched.", run: pruneKeepsTheChain},
+	{Name: "PruneKeepsTheChain", Means: "Old versions can go; what stays is verifiable, and nothing unsettled, used up or current is touched (field case B070).", run: pruneKeepsTheChain},
 	{Name: "ErasedStaysErased", Means: "An erased task leaves a tombstone that says so; its id is never used again.", run: erasedStaysErased},
 	{Name: "EraseWaitsForEffects", Means: "A task with an unsettled effect is not erased: the money would be forgotten with it.", run: eraseWaitsForEffects},
 }

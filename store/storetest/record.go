@@ -7,7 +7,7 @@ import (
 )
 
 var recordPromises = []Promise{
-	{Name: "RecordRoundTrips", Means: "What was committed is what is loaded, byte for byte, in every field.", run: recordRoundTrips},
+	{Name: "RecordRoundTrips", Means: "What was committed is what is loaded, byte for byte, in every field (field case B058).", run: recordRoundTrips},
 	{Name: "RecordIsSealed", Means: "A tip's hash covers the whole record and the one before it; anybody can recompute it, and it is the same in every store.", run: recordIsSealed},
 	{Name: "CopiesIn", Means: "Changing your buffers after a commit changes nothing that is stored.", run: copiesIn},
 	{Name: "CopiesOut", Means: "Changing what you were given changes nothing that is stored.", run: copiesOut},
