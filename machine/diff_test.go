@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -21,60 +22,69 @@ func TestDiffOfEqualDefinitionsIsEmpty(t *testing.T) {
 	require.Empty(t, machine.Diff(desk.Describe(), buildDesk().MustBuild().Describe()))
 }
 
-// Each row changes one thing of the description of the desk; the way back must turn added and removed, loosened and tightened.
-func TestDiff(t *testing.T) {
-	edge := func(d *machine.Description, event string) *machine.EdgeDescription {
-		for i := range d.Edges {
-			if d.Edges[i].Event == event {
-				return &d.Edges[i]
-			}
-		}
-		panic(event)
-	}
-	fact := func(d *machine.Description, name string) *machine.FactDescription {
-		for i := range d.Facts {
-			if d.Facts[i].Name == name {
-				return &d.Facts[i]
-			}
-		}
-		panic(name)
-	}
-	for _, row := range []struct {
-		name        string
-		change      func(d *machine.Description)
-		there, back []string
-	}{
-		{"guard gone", func(d *machine.Description) { edge(d, "pay").Guards = edge(d, "pay").Guards[:1] },
+// edgeOf is the first edge of an event in a description, factOf a fact, both to be changed in place.
+func edgeOf(d *machine.Description, event string) *machine.EdgeDescription {
+	return &d.Edges[slices.IndexFunc(d.Edges, func(e machine.EdgeDescription) bool { return e.Event == event })]
+}
+
+func factOf(d *machine.Description, name string) *machine.FactDescription {
+	return &d.Facts[slices.IndexFunc(d.Facts, func(f machine.FactDescription) bool { return f.Name == name })]
+}
+
+// diffRow changes one thing of the description of the desk; the way back must turn added and removed, loosened and tightened.
+type diffRow struct {
+	name        string
+	change      func(d *machine.Description)
+	there, back []string
+}
+
+func (row diffRow) run(t *testing.T) {
+	changed := buildDesk().MustBuild().Describe()
+	row.change(&changed)
+	require.Equal(t, row.there, lines(machine.Diff(desk.Describe(), changed)))
+	require.Equal(t, row.back, lines(machine.Diff(changed, desk.Describe())))
+}
+
+func TestDiffOfEdges(t *testing.T) {
+	for _, row := range []diffRow{
+		{"guard gone", func(d *machine.Description) { edgeOf(d, "pay").Guards = edgeOf(d, "pay").Guards[:1] },
 			[]string{"loosened edge pay: asking -> paying: guard enough is gone (review)", "loosened edge pay: asking -> paying: guard good is gone (review)"},
 			[]string{"tightened edge pay: asking -> paying: guard enough is new", "tightened edge pay: asking -> paying: guard good is new"}},
-		{"guard revised", func(d *machine.Description) { edge(d, "pay").Guards[0].Revision = 7 },
+		{"guard revised", func(d *machine.Description) { edgeOf(d, "pay").Guards[0].Revision = 7 },
 			[]string{"altered edge pay: asking -> paying: guard owner was revision 0, is 7 (review)"},
 			[]string{"altered edge pay: asking -> paying: guard owner was revision 7, is 0 (review)"}},
-		{"confirmation gone", func(d *machine.Description) { edge(d, "pay").Confirm = "" },
+		{"confirmation gone", func(d *machine.Description) { edgeOf(d, "pay").Confirm = "" },
 			[]string{"loosened edge pay: asking -> paying: confirmation answer is no longer demanded (review)"},
 			[]string{"tightened edge pay: asking -> paying: confirmation answer is demanded"}},
-		{"fresh gone", func(d *machine.Description) { edge(d, "pay").Fresh = nil },
+		{"fresh gone", func(d *machine.Description) { edgeOf(d, "pay").Fresh = nil },
 			[]string{"loosened edge pay: asking -> paying: fresh good is no longer demanded (review)"},
 			[]string{"tightened edge pay: asking -> paying: fresh good is demanded"}},
-		{"actor", func(d *machine.Description) { edge(d, "quote").By = []guard.Actor{guard.Model, guard.Operator} },
+		{"actor", func(d *machine.Description) { edgeOf(d, "quote").By = []guard.Actor{guard.Model, guard.Operator} },
 			[]string{"loosened edge quote: draft -> (stay): operator may propose it (review)"},
 			[]string{"tightened edge quote: draft -> (stay): operator may no longer propose it"}},
-		{"one state more", func(d *machine.Description) { edge(d, "quote").From = append(edge(d, "quote").From, Paying) },
+		{"one state more", func(d *machine.Description) { edgeOf(d, "quote").From = append(edgeOf(d, "quote").From, Paying) },
 			[]string{"loosened edge quote: paying -> (stay): it is new, guarded by rate_known (review)"},
 			[]string{"tightened edge quote: paying -> (stay): it is gone"}},
-		{"functions", func(d *machine.Description) { edge(d, "quote").Revision = 2 },
+		{"functions", func(d *machine.Description) { edgeOf(d, "quote").Revision = 2 },
 			[]string{"altered edge quote: draft -> (stay): its functions were revision 0, are 2 (review)"},
 			[]string{"altered edge quote: draft -> (stay): its functions were revision 2, are 0 (review)"}},
-		{"effects", func(d *machine.Description) { edge(d, "quote").Emits = []string{"send"} },
+		{"effects", func(d *machine.Description) { edgeOf(d, "quote").Emits = []string{"send"} },
 			[]string{`altered edge quote: draft -> (stay): emits was "", is "send" (review)`},
 			[]string{`altered edge quote: draft -> (stay): emits was "send", is "" (review)`}},
-		{"age", func(d *machine.Description) { fact(d, "good").MaxAge = time.Hour.String() },
+	} {
+		t.Run(row.name, row.run)
+	}
+}
+
+func TestDiffOfTheOtherParts(t *testing.T) {
+	for _, row := range []diffRow{
+		{"age", func(d *machine.Description) { factOf(d, "good").MaxAge = time.Hour.String() },
 			[]string{"loosened fact good: counts for 1h0m0s, before 15m0s (review)"},
 			[]string{"tightened fact good: counts for 15m0s, before 1h0m0s"}},
-		{"lasting", func(d *machine.Description) { fact(d, "good").MaxAge, fact(d, "good").Lasting = "", true },
+		{"lasting", func(d *machine.Description) { factOf(d, "good").MaxAge, factOf(d, "good").Lasting = "", true },
 			[]string{"loosened fact good: counts for ever, before 15m0s (review)"},
 			[]string{"tightened fact good: counts for 15m0s, before ever"}},
-		{"authority", func(d *machine.Description) { fact(d, "good").Authority = "anybody" },
+		{"authority", func(d *machine.Description) { factOf(d, "good").Authority = "anybody" },
 			[]string{`altered fact good: authority was "policy", is "anybody" (review)`},
 			[]string{`altered fact good: authority was "anybody", is "policy" (review)`}},
 		{"narrowing", func(d *machine.Description) { d.Events[0].Narrows = !d.Events[0].Narrows },
@@ -96,12 +106,7 @@ func TestDiff(t *testing.T) {
 			[]string{`altered machine desk: data was "` + desk.Describe().DataShape + `", is "{}"`},
 			[]string{`altered machine desk: data was "{}", is "` + desk.Describe().DataShape + `"`}},
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			changed := buildDesk().MustBuild().Describe()
-			row.change(&changed)
-			require.Equal(t, row.there, lines(machine.Diff(desk.Describe(), changed)))
-			require.Equal(t, row.back, lines(machine.Diff(changed, desk.Describe())))
-		})
+		t.Run(row.name, row.run)
 	}
 }
 

@@ -38,6 +38,7 @@ type Entry struct {
 	Broken      []string        `json:"broken,omitempty"`  // invariants that evidence of what has happened broke
 	Blocked     []Finding       `json:"blocked,omitempty"` // why an edge that evidence or a deadline drives was not taken
 	Returned    json.RawMessage `json:"returned,omitempty" canon:"verbatim"`
+	Migrated    *Migrated       `json:"migrated,omitempty"` // what a migration left behind
 
 	window Window
 	seen   []string

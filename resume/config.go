@@ -31,6 +31,10 @@ type Config struct {
 	// Machines are the definitions that the controller serves. Several versions of one machine may stand side by side: a task
 	// stays on the one that it was begun under until it is migrated. Required.
 	Machines []machine.Definition
+	// Migrations lead tasks of older versions to the newest, one step for each version; there may be no gap between the first
+	// step and the newest version. A task goes over when it is resumed, when something is observed about it or a timer of it
+	// comes due, and by [Controller.Migrate].
+	Migrations []machine.Migration
 	// Observers ask the sources of facts. A fact without one must be pushed, or carried by a proposal.
 	Observers []Observer
 	// Effects perform effects. Each effect of the machines needs exactly one.
@@ -97,13 +101,14 @@ func Open(ctx context.Context, st store.Store, cfg Config) (*Controller, error) 
 		return nil, fmt.Errorf("no store: %w", ErrConfig)
 	}
 	c := &Controller{
-		st: st, cfg: cfg.withDefaults(), machines: definitions{}, observers: map[string]Observer{},
+		st: st, cfg: cfg.withDefaults(), machines: definitions{}, steps: map[machine.Stamp]machine.Migration{}, observers: map[string]Observer{},
 		handlers: map[string]Handler{}, trusted: map[*guard.Authority]bool{}, cache: newCache(cfg.withDefaults().Cache),
 		wake: make(chan struct{}, 1), taskRate: newBuckets(cfg.TaskRate), principalRate: newBuckets(cfg.PrincipalRate),
 	}
 	r := register{c: c, facts: map[string]*guard.FactInfo{}}
 	r.times()
 	r.machines()
+	r.migrations()
 	r.observers()
 	r.effects()
 	r.trust()

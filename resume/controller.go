@@ -18,6 +18,7 @@ type Controller struct {
 	st        store.Store
 	cfg       Config
 	machines  definitions
+	steps     map[machine.Stamp]machine.Migration // by the definition that they leave
 	observers map[string]Observer
 	handlers  map[string]Handler
 	trusted   map[*guard.Authority]bool
@@ -108,12 +109,16 @@ func (c *Controller) Start(ctx context.Context, t machine.Task, who guard.Princi
 	return &Session{c: c, who: who, at: l}, nil
 }
 
-// Resume reads the newest version of a task, checks the principal, and observes again what has gone stale. What came out
+// Resume reads the newest version of a task, checks the principal, leads it to the newest definition that the configuration has
+// migrations to, and observes again what has gone stale. What came out
 // different is committed; what was confirmed is held by the session and committed with its next proposal. It never starts.
-// Errors wrap [ErrNoTask], [ErrMachine], [machine.ErrTask], [machine.ErrStored], or are the store's.
+// Errors wrap [ErrNoTask], [ErrMachine], [machine.ErrTask], [machine.ErrStored], [machine.ErrUnmigratable], or are the store's.
 func (c *Controller) Resume(ctx context.Context, task string, who guard.Principal) (*Session, error) {
 	l, err := c.enter(ctx, task, who)
 	if err != nil {
+		return nil, err
+	}
+	if l, err = c.advance(ctx, l, guard.Worker, guard.Principal{}); err != nil {
 		return nil, err
 	}
 	s := &Session{c: c, who: who, at: l}

@@ -28,6 +28,9 @@ func (c *Controller) Observe(ctx context.Context, task string, observations ...g
 	if err != nil {
 		return machine.Outcome{}, err
 	}
+	if l, err = c.tryAdvance(ctx, l); err != nil {
+		return machine.Outcome{}, err
+	}
 	s := &Session{c: c, own: true, at: l}
 	return s.Observe(ctx, observations...)
 }

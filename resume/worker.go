@@ -62,6 +62,9 @@ func (c *Controller) fire(ctx context.Context, task string) error {
 	if err != nil {
 		return err
 	}
+	if l, err = c.tryAdvance(ctx, l); err != nil {
+		return err
+	}
 	now, err := c.now(ctx)
 	if err != nil {
 		return err
