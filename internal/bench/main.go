@@ -3,6 +3,8 @@
 //	go run ./internal/bench                    all of them, as a table
 //	go run ./internal/bench -run '^commit/'    those whose name matches
 //	go run ./internal/bench -json              one JSON object a line
+//	go run ./internal/bench -run '^store/' -tasks 1000000
+//	                                           the store's over a million tasks: half an hour
 //
 // A floor is the least that anybody would have to do: the same bytes into the same engine, the same transition without
 // what makes it safe. Both sides are run alternately in one process, so that whatever else the machine does hits both, and

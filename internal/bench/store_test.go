@@ -76,6 +76,24 @@ func TestCopyServing(t *testing.T) {
 	require.Equal(t, tip, got)
 }
 
+// The floor of a load has the cache of ours.
+func TestOpenBare(t *testing.T) {
+	at := place{vfs.Default, t.TempDir()}
+	s, err := pebblestore.Open(at.dir, pebblestore.Options{CacheBytes: 3 << 20})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	for cache, want := range map[int64]string{0: "cache_size=3145728", 7 << 20: "cache_size=7340032"} {
+		dir := filepath.Join(t.TempDir(), "copy")
+		require.NoError(t, copyStore(dir, at.dir))
+		db, err := openBare(dir, cache)
+		require.NoError(t, err)
+		require.NoError(t, db.Close())
+		noted, err := readOptions(vfs.Default, dir)
+		require.NoError(t, err)
+		require.Contains(t, noted, want)
+	}
+}
+
 func TestReadOrders(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "orders.json")
 	require.NoError(t, os.WriteFile(name, []byte(`{"#2":{"user_id":"b"},"#1":{"user_id":"a"}}`), 0o600))

@@ -9,7 +9,7 @@ import (
 )
 
 // callsOfStoreCommit is how many commits each caller makes in one repetition.
-var callsOfStoreCommit = map[int]int{1: 600, 16: 240, 64: 120, 256: 48}
+var callsOfStoreCommit = map[int]int{1: 300, 16: 180, 64: 120, 256: 48}
 
 // storeCommit measures durable commits of ready bytes, by so many callers at once, each to a task of its own. The floor writes the
 // batches that this leaves, see [replay]: it judges, seals, hashes and locks nothing.

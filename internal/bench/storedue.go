@@ -32,7 +32,7 @@ func nothingDue(s *pebblestore.Store) error {
 
 func dueNext(w *warehouse) setup {
 	return func(at place) (side, error) {
-		s, err := w.open(at, "killed")
+		s, err := w.open(at, "killed", pebblestore.Options{})
 		if err != nil {
 			return side{}, err
 		}
@@ -68,15 +68,7 @@ func dueFirst(w *warehouse) setup {
 
 func dueFloor(w *warehouse) setup {
 	return func(at place) (side, error) {
-		from, err := w.store("killed")
-		if err != nil {
-			return side{}, err
-		}
-		dir := filepath.Join(at.dir, "store")
-		if err := copyStore(dir, from); err != nil {
-			return side{}, err
-		}
-		db, err := openBare(dir)
+		db, err := w.bare(at, "killed", 0)
 		if err != nil {
 			return side{}, err
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/pawlgo/pawl/store"
 	"github.com/pawlgo/pawl/store/pebblestore"
 )
@@ -26,16 +24,9 @@ func storeLoad(w *warehouse, how string) benchmark {
 	if how == "cold" {
 		cache = coldCache
 	}
-	open := func(at place) (*pebblestore.Store, *pebble.DB, error) {
-		dir, err := w.store(from)
-		if err != nil {
-			return nil, nil, err
-		}
-		return openCopies(at, dir, pebblestore.Options{CacheBytes: cache})
-	}
 	b := benchmark{name: "store/load/" + how, unit: nanoseconds, callers: 1, calls: 12_000}
 	b.ours = func(at place) (side, error) {
-		s, db, err := open(at)
+		s, err := w.open(at, from, pebblestore.Options{CacheBytes: cache})
 		if err != nil {
 			return side{}, err
 		}
@@ -43,13 +34,10 @@ func storeLoad(w *warehouse, how string) benchmark {
 			_, _, err := s.Load(context.Background(), bigTask(i))
 			return err
 		}
-		return warm(side{
-			call:  func(_, n int) error { return load(scattered(n, w.tasks)) },
-			close: s.Close,
-		}, db.Close, load, how, w.tasks)
+		return reading(load, s.Close, how == "cold", w.tasks)
 	}
 	b.floor = func(at place) (side, error) {
-		s, db, err := open(at)
+		db, err := w.bare(at, from, cache)
 		if err != nil {
 			return side{}, err
 		}
@@ -60,24 +48,19 @@ func storeLoad(w *warehouse, how string) benchmark {
 			}
 			return closer.Close()
 		}
-		return warm(side{
-			call:  func(_, n int) error { return get(scattered(n, w.tasks)) },
-			close: db.Close,
-		}, s.Close, get, how, w.tasks)
+		return reading(get, db.Close, how == "cold", w.tasks)
 	}
 	return b
 }
 
-// warm closes the database that a side does not need, and reads each task once if it is to be hot.
-func warm(s side, other func() error, read func(i int) error, how string, tasks int) (side, error) {
-	err := other()
-	for i := 0; i < tasks && how != "cold" && err == nil; i++ {
-		err = read(i)
+// reading is a side that reads random tasks; unless it is to be cold, each was read once before.
+func reading(read func(i int) error, end func() error, cold bool, tasks int) (side, error) {
+	for i := 0; i < tasks && !cold; i++ {
+		if err := read(i); err != nil {
+			return side{}, errors.Join(err, end())
+		}
 	}
-	if err != nil {
-		return side{}, errors.Join(err, s.close())
-	}
-	return s, nil
+	return side{call: func(_, n int) error { return read(scattered(n, tasks)) }, close: end}, nil
 }
 
 // scattered is a number below most that looks random, the same for both sides.

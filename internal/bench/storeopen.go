@@ -5,9 +5,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/pawlgo/pawl/store/pebblestore"
 )
 
@@ -34,7 +31,7 @@ func storeOpen(w *warehouse, how string) benchmark {
 			return s.Close, nil
 		}),
 		floor: opened(func(dir string) (func() error, error) {
-			db, err := openBare(dir)
+			db, err := openBare(dir, 0)
 			if err != nil {
 				return nil, err
 			}
@@ -43,17 +40,8 @@ func storeOpen(w *warehouse, how string) benchmark {
 	}
 }
 
-// openBare opens the files of a store as a database with the same options.
-func openBare(dir string) (*pebble.DB, error) {
-	noted, err := readOptions(vfs.Default, dir)
-	if err != nil {
-		return nil, err
-	}
-	return openRaw(place{vfs.Default, dir}, noted)
-}
-
-// opensOfRun is how many times a store is opened in one repetition: each in a slice of its own, since it needs a fresh copy.
-const opensOfRun = 2
+// opensOfRun is how many times a store is opened in one repetition: a call needs a slice of its own, since it needs a fresh copy.
+const opensOfRun = 1
 
 // opening opens a fresh copy each time.
 type opening struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/pawlgo/pawl/store"
+	"github.com/pawlgo/pawl/store/pebblestore"
 )
 
 // storeScale measures commits to random tasks of a large store by 64 callers; each asks for the task's tip first. The floor is the
@@ -29,7 +30,7 @@ func commitAtRandom(w *warehouse, name string, tasks int, b benchmark) setup {
 				ready[caller] = append(ready[caller], commits...)
 			}
 		}
-		s, err := w.open(at, name)
+		s, err := w.open(at, name, pebblestore.Options{})
 		if err != nil {
 			return side{}, err
 		}

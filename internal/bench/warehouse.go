@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -110,11 +111,7 @@ func fillOne(s store.Store, i int, tip *store.Tip) error {
 
 // compact lets Pebble compact a closed store.
 func compact(dir string) error {
-	noted, err := readOptions(vfs.Default, dir)
-	if err != nil {
-		return err
-	}
-	db, err := openRaw(place{vfs.Default, dir}, noted)
+	db, err := openBare(dir, 0)
 	if err != nil {
 		return err
 	}
@@ -185,34 +182,43 @@ func copyStore(to, from string) error {
 	return nil
 }
 
-// openCopies opens two copies of a stored store: one as ours, one as the bare database with the same options.
-func openCopies(at place, from string, o pebblestore.Options) (s *pebblestore.Store, db *pebble.DB, err error) {
-	ours, bare := filepath.Join(at.dir, "ours"), filepath.Join(at.dir, "bare")
-	if err := errors.Join(copyStore(ours, from), copyStore(bare, from)); err != nil {
-		return nil, nil, err
-	}
-	if s, err = pebblestore.Open(ours, o); err != nil {
-		return nil, nil, err
-	}
-	noted, err := readOptions(vfs.Default, ours)
-	if err == nil {
-		db, err = openRaw(place{vfs.Default, bare}, noted)
-	}
+// open opens a copy of a filled store.
+func (w *warehouse) open(at place, name string, o pebblestore.Options) (*pebblestore.Store, error) {
+	dir, err := w.copy(at, name)
 	if err != nil {
-		return nil, nil, errors.Join(err, s.Close())
+		return nil, err
 	}
-	return s, db, nil
+	return pebblestore.Open(dir, o)
 }
 
-// open opens a copy of a filled store.
-func (w *warehouse) open(at place, name string) (*pebblestore.Store, error) {
-	from, err := w.store(name)
+// bare opens a copy of a filled store as a database with the same options; a cache of 0 bytes is one as large as theirs.
+func (w *warehouse) bare(at place, name string, cache int64) (*pebble.DB, error) {
+	dir, err := w.copy(at, name)
 	if err != nil {
 		return nil, err
 	}
+	return openBare(dir, cache)
+}
+
+func (w *warehouse) copy(at place, name string) (string, error) {
+	from, err := w.store(name)
+	if err != nil {
+		return "", err
+	}
 	dir := filepath.Join(at.dir, "store")
-	if err := copyStore(dir, from); err != nil {
+	return dir, copyStore(dir, from)
+}
+
+// openBare opens the files of a store as a database with the same options.
+func openBare(dir string, cache int64) (*pebble.DB, error) {
+	noted, err := readOptions(vfs.Default, dir)
+	if err != nil {
 		return nil, err
 	}
-	return pebblestore.Open(dir, pebblestore.Options{})
+	if cache != 0 {
+		noted = cacheSize.ReplaceAllString(noted, fmt.Sprint("cache_size=", cache))
+	}
+	return openRaw(place{vfs.Default, dir}, noted)
 }
+
+var cacheSize = regexp.MustCompile(`\bcache_size=\d+`)
