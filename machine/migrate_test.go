@@ -80,6 +80,9 @@ func toCents(d Desk) (Desk2, error) {
 	case 14:
 		panic("boom")
 	}
+	if d.Tags != nil {
+		d.Tags["moved"] = "here"
+	}
 	d.Notes = append(d.Notes, "moved")
 	return Desk2{d.OrderID, d.Amount * 100, d.Notes}, nil
 }
@@ -308,4 +311,30 @@ func TestFaultsOfAMigration(t *testing.T) {
 	require.Panics(t, func() { machine.MustMigrate(to, to, machine.SameData[Desk2]) })
 	require.Nil(t, machine.Migration{}.From())
 	require.Nil(t, machine.Migration{}.To())
+}
+
+// A data function may write into what it is given: it is a private copy.
+func TestMigratingLeavesTheOldDataAlone(t *testing.T) {
+	w := asked(t)
+	w.does(Note.With(Text{"hello"}))
+	next, _ := migrates(w, machine.MustMigrate(desk, newDesk2().build(), toCents, renames()...))
+	require.Equal(t, []string{"hello", "moved"}, next.Data.Notes)
+	require.Equal(t, map[string]string{"hello": "seen"}, w.s.Data.Tags)
+}
+
+// An effect that the later definition does not have keeps a task back until it has an outcome; then its number is kept.
+func TestMigratingAnEffectThatIsGone(t *testing.T) {
+	x := newDesk2()
+	x.send = machine.NewEffect[Transfer]("wire", SlipOf)
+	m := machine.MustMigrate(desk, x.build(), toCents, renames()...)
+	w := paying(t)
+	why := cannotMigrate(w, m)
+	require.Equal(t, machine.CodeStuck, why.Code)
+	require.Contains(t, why.Text, "has no effect send")
+	key := w.key()
+	w.does(Send.Info().Confirm(key), saw(w, SlipOf, key, Slip{50}))
+	next, entry := migrates(w, m)
+	require.Empty(t, next.Intents)
+	require.Equal(t, []string{key}, entry.Migrated.Effects)
+	require.Equal(t, uint64(1), next.Operation("send"))
 }
