@@ -75,7 +75,7 @@ func TestFlippedByteInTheLog(t *testing.T) {
 	refused := 0
 	for _, log := range files(t, left, ".log") {
 		whole := contents(t, left, log)
-		for i := range whole {
+		for i := 0; i < len(whole); i += thinned {
 			fs := copied(left)
 			bad := append([]byte(nil), whole...)
 			bad[i] ^= byte(i*37%255 + 1)
@@ -95,7 +95,7 @@ func TestFlippedByteInTheLog(t *testing.T) {
 		}
 	}
 	t.Log(refused, "refused")
-	require.Greater(t, refused, 10_000)
+	require.Greater(t, refused, 10_000/thinned)
 }
 
 // TestDamagedSectorOfTheLog spoils 256 bytes at a time. Wherever a later commit was written after the damaged one had been

@@ -73,7 +73,7 @@ func cuts(t *testing.T, seed uint64, w workload) []cut {
 // and the store verifies. (Field case B063.)
 func TestCrashAtEveryPoint(t *testing.T) {
 	seeds := uint64(6)
-	if testing.Short() {
+	if testing.Short() || thinned > 1 {
 		seeds = 1
 	}
 	points := 0
@@ -110,7 +110,7 @@ func TestCrashWhileRecovering(t *testing.T) {
 	w := generate(seed, 30, 24_000)
 	want := expected(t, w)
 	all := cuts(t, seed, w)
-	for i := 0; i < len(all); i += max(1, len(all)/12) {
+	for i := 0; i < len(all); i += max(1, len(all)*thinned/12) {
 		k := all[i]
 		var again []*disk
 		var mu sync.Mutex
