@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"time"
@@ -52,6 +53,8 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 		defer os.RemoveAll(o.dir)
+	} else if err := vacant(o.dir); err != nil {
+		return err
 	}
 	if o.talk {
 		return talk(ctx, o, os.Stdin, os.Stdout)
@@ -59,6 +62,20 @@ func run(ctx context.Context, args []string) error {
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
 	return tell(ctx, o, os.Stdout)
+}
+
+// vacant refuses a directory that holds something: the story begins with a task that nobody has started.
+func vacant(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("-dir: %w", err)
+	case len(entries) > 0:
+		return fmt.Errorf("-dir: %s is not empty, and the story begins with a new task: give a new or empty directory", dir)
+	}
+	return nil
 }
 
 // options of the command line.
