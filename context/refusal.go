@@ -98,7 +98,7 @@ func (r Refusal) say(texts []string) Refusal {
 
 // silent are codes whose texts tell of the program and not of the answer.
 var silent = []string{machine.CodeEdgeFault, guard.CodeGuardFault, machine.CodeInvariant, machine.CodeStaleVersion, guard.CodeUnknown,
-	machine.CodeUncertain, machine.CodeForbidden, machine.CodeData}
+	machine.CodeForbidden, machine.CodeData}
 
 // reason is what a code means: the catalogue's words, else the guard's own, which are fixed prose for the model.
 func (w *Words) reason(code, own string) string {

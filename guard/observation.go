@@ -117,6 +117,13 @@ func (e Evidence) Entry() Entry { return e.entry }
 // Pulled marks evidence as the answer to a question that was asked just now.
 func (e Evidence) Pulled() Evidence { e.pulled = true; return e }
 
+// AsOf is the evidence as it counts at a version of the task: an answer speaks with the authority of an answer only at the version
+// that it was asked at. After another commit it is one observation among others (law 6).
+func (e Evidence) AsOf(version uint64) Evidence {
+	e.pulled = e.pulled && e.entry.BasedOn == version
+	return e
+}
+
 // WasPulled tells whether the evidence is the answer to a question.
 func (e Evidence) WasPulled() bool { return e.pulled }
 

@@ -23,40 +23,39 @@ const (
 
 // Codes of findings that the framework gives, beside those of guards. All are stable and stored.
 const (
-	CodeNoEvent        = "no_event"          // the proposal is empty
-	CodeUnknownEvent   = "unknown_event"     // the machine declares no such event
-	CodeForm           = "form"              // the payload is not in the required form
-	CodeStaleVersion   = "stale_version"     // based on a version that is not the newest
-	CodeNoTransition   = "no_transition"     // the event has no edge from this state
-	CodeActor          = "actor"             // this actor may not propose the event
-	CodeAmbiguous      = "ambiguous"         // several edges are open
-	CodeOtherSubject   = "other_subject"     // about another thing than the task
-	CodeMovesFirst     = "moves_first"       // what was observed moves the task; the proposal is judged after that
-	CodeNotOffered     = "not_offered"       // nothing of the kind was offered
-	CodeOfferDiffers   = "offer_differs"     // not what was offered, word for word
-	CodeOfferExpired   = "offer_expired"     // the offer has run out
-	CodeOfferVoid      = "offer_void"        // what it stood on has changed
-	CodeEffectsDiffer  = "effects_differ"    // it would cause something else than what was offered
-	CodeNotApprover    = "not_approver"      // somebody else answered
-	CodeBeforeQuestion = "before_question"   // answered before the offer was made
-	CodeDeclined       = "declined"          // the party said no
-	CodeUnderWay       = "under_way"         // an earlier effect has no outcome yet
-	CodeDuplicate      = "duplicate_effect"  // one commit intends the same effect twice
-	CodeNoReceipt      = "no_receipt"        // nothing proves that the effect happened
-	CodeReceiptDiffers = "receipt_differs"   // the receipt is not of what was intended
-	CodeNoIntent       = "no_intent"         // there is no unsettled intent under this key
-	CodeHappened       = "receipt_exists"    // an effect that has a receipt did not fail
-	CodeRepeat         = "repeated_effect"   // it has happened, and nobody agreed to do it once more
-	CodeNotDue         = "not_due"           // no timer of this event has come due
-	CodeUnsettled      = "unsettled"         // a final state while an effect has no outcome
-	CodeInvariant      = "invariant"         // an invariant does not hold
-	CodeData           = "data"              // the new data is not valid
-	CodeEdgeFault      = "edge_fault"        // the edge's own function panicked
-	CodeTooMany        = "too_many"          // past a declared limit
-	CodeNotEvidence    = "not_evidence"      // an observation did not pass verification
-	CodeForbidden      = "forbidden"         // the principal may not act on this task
-	CodeLapsed         = "evidence_lapsed"   // evidence ran out between judging and committing
-	CodeUncertain      = "commit_unanswered" // the store did not answer, and the commit is not there
+	CodeNoEvent        = "no_event"         // the proposal is empty
+	CodeUnknownEvent   = "unknown_event"    // the machine declares no such event
+	CodeForm           = "form"             // the payload is not in the required form
+	CodeStaleVersion   = "stale_version"    // based on a version that is not the newest
+	CodeNoTransition   = "no_transition"    // the event has no edge from this state
+	CodeActor          = "actor"            // this actor may not propose the event
+	CodeAmbiguous      = "ambiguous"        // several edges are open
+	CodeOtherSubject   = "other_subject"    // about another thing than the task
+	CodeMovesFirst     = "moves_first"      // what was observed moves the task; the proposal is judged after that
+	CodeNotOffered     = "not_offered"      // nothing of the kind was offered
+	CodeOfferDiffers   = "offer_differs"    // not what was offered, word for word
+	CodeOfferExpired   = "offer_expired"    // the offer has run out
+	CodeOfferVoid      = "offer_void"       // what it stood on has changed
+	CodeEffectsDiffer  = "effects_differ"   // it would cause something else than what was offered
+	CodeNotApprover    = "not_approver"     // somebody else answered
+	CodeBeforeQuestion = "before_question"  // answered before the offer was made
+	CodeDeclined       = "declined"         // the party said no
+	CodeUnderWay       = "under_way"        // an earlier effect has no outcome yet
+	CodeDuplicate      = "duplicate_effect" // one commit intends the same effect twice
+	CodeNoReceipt      = "no_receipt"       // nothing proves that the effect happened
+	CodeReceiptDiffers = "receipt_differs"  // the receipt is not of what was intended
+	CodeNoIntent       = "no_intent"        // there is no unsettled intent under this key
+	CodeHappened       = "receipt_exists"   // an effect that has a receipt did not fail
+	CodeRepeat         = "repeated_effect"  // it has happened, and nobody agreed to do it once more
+	CodeNotDue         = "not_due"          // no timer of this event has come due
+	CodeUnsettled      = "unsettled"        // a final state while an effect has no outcome
+	CodeInvariant      = "invariant"        // an invariant does not hold
+	CodeData           = "data"             // the new data is not valid
+	CodeEdgeFault      = "edge_fault"       // the edge's own function panicked
+	CodeTooMany        = "too_many"         // past a declared limit
+	CodeNotEvidence    = "not_evidence"     // an observation did not pass verification
+	CodeForbidden      = "forbidden"        // the principal may not act on this task
+	CodeLapsed         = "evidence_lapsed"  // evidence ran out between judging and committing
 )
 
 // Finding is one reason.

@@ -9,6 +9,8 @@ import (
 	"github.com/pawlgo/pawl/examples/refund/refund"
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/resume"
+	"github.com/pawlgo/pawl/store"
 	"github.com/stretchr/testify/require"
 )
 
@@ -64,4 +66,28 @@ func TestAttackAmounts(t *testing.T) {
 			d.refuses(s, refund.RequestRefund.With(machine.None{}).As(guard.User))
 		}
 	}
+}
+
+// What a session observed when it resumed does not win over what came in with the same order mark, also when it came in between
+// the judging of a narrowing proposal and its writing (law 6).
+func TestAttackHeldAnswerAgainstNewsInARace(t *testing.T) {
+	service := guard.NewAuthority("order_service")
+	d, b := newBentDesk(t)
+	d.ctl = d.open(func(c *resume.Config) { c.Trust = append(c.Trust, service) })
+	d.asked()
+	d.sleep(25 * time.Hour)
+	at := d.clock()
+	see := func(owner string) guard.Observed[string] {
+		return guard.Observed[string]{Value: owner, Subject: "123", At: at}
+	}
+	d.world.owner = func(context.Context, guard.Query) (guard.Observed[string], error) { return see("alice"), nil }
+	s := d.resume()
+	d.silence()
+	b.commit = func(ctx context.Context, c *store.Commit) (store.Tip, error) {
+		b.commit = nil
+		_, err := d.ctl.Observe(d.ctx, taskID, refund.OrderOwner.Observe(service, see("bob")))
+		require.NoError(t, err)
+		return b.Store.Commit(ctx, c)
+	}
+	d.refuses(s, refund.CancelRefund.With(refund.Reason{Text: "x"}).As(guard.User))
 }

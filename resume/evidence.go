@@ -27,10 +27,11 @@ func (c *Controller) verify(ctx context.Context, l loaded, observations []guard.
 	return c.unseen(ctx, l, out)
 }
 
-// unseen is the evidence without what the task has committed before.
+// unseen is the evidence without what the task has committed before, as it counts at the version that is loaded.
 func (c *Controller) unseen(ctx context.Context, l loaded, evidence []guard.Evidence) ([]guard.Evidence, error) {
 	out := make([]guard.Evidence, 0, len(evidence))
 	for _, e := range evidence {
+		e = e.AsOf(l.snap.Version)
 		if name := machine.SeenName(e); name != "" {
 			switch version, err := c.st.Once(ctx, l.snap.Task, name); {
 			case err != nil:

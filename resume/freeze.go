@@ -49,7 +49,7 @@ func (c *Controller) Thaw(ctx context.Context, machine string, by guard.Principa
 
 func (c *Controller) setFreeze(ctx context.Context, name string, by guard.Principal, reason string, stop bool) error {
 	switch {
-	case !by.Has(guard.OperatorRole) || strings.TrimSpace(reason) == "" || len(reason) > 1024:
+	case !by.Has(guard.OperatorRole) || strings.TrimSpace(reason) == "" || len(reason) > machine.MaxReason:
 		return fmt.Errorf("freeze of machine %s: %w", name, ErrOperator)
 	case c.machines[name] == nil:
 		return fmt.Errorf("freeze of machine %s: %w", name, ErrMachine)
