@@ -110,7 +110,7 @@ func compile[D any](m *machine.Machine[D], s Spec[D], answers []answer) *Decisio
 	d := &Decision{
 		name: s.Name, machine: machine.Erase(m), in: slices.Clone(s.In), stages: map[machine.State]string{},
 		question: s.Question, drop: slices.Clone(s.Drop), budget: s.Budget, tokens: s.Tokens, count: s.Count, zone: s.Zone,
-		fits: func(a machine.Snapshot[any]) bool { _, ok := a.Data.(D); return ok && a.Machine == m.Name() },
+		fits: func(a machine.Snapshot[any]) bool { _, ok := a.Data.(D); return ok && a.Stamp() == m.Stamp() },
 		goal: func(data any) string { return s.Goal(data.(D)) },
 	}
 	for _, st := range s.In {
@@ -186,6 +186,10 @@ func (d *Decision) least() *page {
 // Name of the decision.
 func (d *Decision) Name() string { return d.name }
 
+// Stamp of the definition that the decision was checked against: it serves the tasks of that definition alone, so where
+// several versions of a machine stand side by side each has decisions of its own.
+func (d *Decision) Stamp() machine.Stamp { return d.machine.Stamp() }
+
 // Language of the decision's texts.
 func (d *Decision) Language() string { return d.words.Language }
 
@@ -205,7 +209,7 @@ func (d *Decision) View(s machine.Snapshot[any], who guard.Principal, now time.T
 	case d == nil || d.fits == nil:
 		return View{}, fmt.Errorf("the zero Decision, task %s: %w", s.Task, ErrDecision)
 	case !d.fits(s):
-		return View{}, fmt.Errorf("decision %s, task %s of machine %q: %w", d.name, s.Task, s.Machine, ErrOtherMachine)
+		return View{}, fmt.Errorf("decision %s of %s, task %s of %s: %w", d.name, d.machine.Stamp(), s.Task, s.Stamp(), ErrOtherMachine)
 	case !slices.Contains(d.in, s.State):
 		return View{}, fmt.Errorf("decision %s, task %s in %s: %w", d.name, s.Task, s.State, ErrNotNow)
 	case len(said) > MaxQuotes:

@@ -11,8 +11,8 @@ import (
 var (
 	// ErrNotNow is wrapped when the task is in a state in which the decision does not arise.
 	ErrNotNow = errors.New("decision does not arise in this state")
-	// ErrOtherMachine is wrapped when the snapshot is not of the decision's machine.
-	ErrOtherMachine = errors.New("task is of another machine")
+	// ErrOtherMachine is wrapped when the snapshot is not of the decision's machine, or of another version of it.
+	ErrOtherMachine = errors.New("task is of another machine or definition")
 	// ErrDecision is what every fault of [Define] is.
 	ErrDecision = errors.New("decision is not whole")
 	// ErrValue is wrapped when a value cannot be shown: it is a struct or a map without a String method.

@@ -207,7 +207,8 @@ func object(fields []candidates, texts []string) []byte {
 func payloadView(t testing.TB, d *projection.Decision) projection.View {
 	t.Helper()
 	s := begin(t)
-	s.Machine, s.State, s.Data = "payloads", "start", struct{}{}
+	s.Machine, s.Definition, s.Digest = d.Stamp().Machine, d.Stamp().Version, d.Stamp().Digest
+	s.State, s.Data = "start", struct{}{}
 	v, err := d.View(s, ann, noon)
 	require.NoError(t, err)
 	return v

@@ -227,6 +227,11 @@ func TestViewErrors(t *testing.T) {
 	_, err = d.View(s, ann, noon)
 	require.ErrorIs(t, err, projection.ErrOtherMachine)
 	s = waiting(t)
+	s.Digest = "of a definition that guards otherwise"
+	_, err = d.View(s, ann, noon)
+	require.ErrorIs(t, err, projection.ErrOtherMachine)
+	require.Equal(t, desk.Stamp(), d.Stamp())
+	s = waiting(t)
 	s.Data = 1
 	_, err = d.View(s, ann, noon)
 	require.ErrorIs(t, err, projection.ErrOtherMachine)
