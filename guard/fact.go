@@ -45,6 +45,7 @@ type FactInfo struct {
 	Lasting  bool          // never goes stale
 	Volatile bool          // observed for the commit that uses it, never kept in the snapshot
 	Hidden   bool          // must not be shown to a model
+	Dated    bool          // an observation without its source's time is none
 	Order    Order
 	Type     reflect.Type
 
@@ -131,6 +132,11 @@ func About(kind string) FactOption { return func(i *FactInfo) { i.About = kind }
 
 // Hidden keeps the fact's value away from models: no decision may show it.
 func Hidden() FactOption { return func(i *FactInfo) { i.Hidden = true } }
+
+// Dated refuses an observation that does not carry its source's own time (undated), pulled or pushed. Without it such an
+// observation counts as of when it came in, which is right for an answer to a question of ours, and a guess for a webhook
+// that may have been on its way for days (field case B076).
+func Dated() FactOption { return func(i *FactInfo) { i.Dated = true } }
 
 // Ordered says how observations are put in order.
 func Ordered(o Order) FactOption { return func(i *FactInfo) { i.Order = o } }

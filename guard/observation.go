@@ -20,7 +20,7 @@ const MaxValue = 64 << 10
 var ErrEvidence = errors.New("not evidence")
 
 // EvidenceError says why an observation is no evidence. Code is stable: unknown_fact, untrusted_authority,
-// wrong_authority, no_subject, wrong_type, form, from_the_future, too_long.
+// wrong_authority, no_subject, wrong_type, form, undated, from_the_future, too_long.
 type EvidenceError struct {
 	Key  Key
 	Code string
@@ -187,6 +187,8 @@ func (o Observation) faults(info *FactInfo, a Acceptance) (code, text string) {
 		return "wrong_type", fmt.Sprintf("it is about a kind %q, declared is %q", o.info.About, info.About)
 	case reflect.TypeOf(o.entry.Value) != info.Type:
 		return "wrong_type", fmt.Sprintf("the value is %T, declared is %v", o.entry.Value, info.Type)
+	case info.Dated && o.entry.At.IsZero():
+		return "undated", "it does not say as of when, and the fact must be dated"
 	case o.entry.At.Before(time.Time{}):
 		return "form", "dated before the year 1, which cannot be stored"
 	case o.entry.At.After(a.Now.Add(FutureTolerance)):

@@ -21,6 +21,27 @@ type parcel struct {
 
 var parcels = guard.NewFact[parcel]("parcel", guard.From("shop"), guard.About("order"), guard.Lasting())
 
+var closed = guard.NewFact[string]("closed", guard.From("shop"), guard.About("order"), guard.Lasting(), guard.Dated())
+
+// Case B076: what was deleted is not revived by an older event, nor by one that does not say when it was so.
+func TestB076RedeliveryAfterDelete(t *testing.T) {
+	accept := guard.Acceptance{Fact: func(string) *guard.FactInfo { return closed.Info() }, Trusts: func(*guard.Authority) bool { return true }, Now: noon}
+	at := func(value string, t time.Time) guard.Observation {
+		return closed.Observe(shop, guard.Observed[string]{Value: value, Subject: "1", At: t})
+	}
+	deleted, err := guard.Verify(at("deleted", noon.Add(-5*time.Minute)), accept)
+	require.NoError(t, err)
+	active, err := guard.Verify(at("active", noon.Add(-6*time.Minute)), accept)
+	require.NoError(t, err)
+	facts, merged := guard.Facts{}.With(deleted, active)
+	require.Equal(t, []guard.Merged{guard.News, guard.Late}, merged)
+	_, err = guard.Verify(at("active", time.Time{}), accept)
+	require.ErrorContains(t, err, "undated")
+	value, known := closed.Of("1").Get(facts)
+	require.True(t, known)
+	require.Equal(t, "deleted", value)
+}
+
 // TestVerify refuses each thing that is no evidence, with its code.
 func TestVerify(t *testing.T) {
 	stranger := guard.NewAuthority("shop")
@@ -54,11 +75,12 @@ func TestVerify(t *testing.T) {
 		{"a value of another type", twin.Observe(shop, guard.Observed[int]{Value: 1, Subject: "1"}), "wrong_type"},
 		{"a value that is not valid", parcels.Observe(shop, guard.Observed[parcel]{Subject: "1"}), "form"},
 		{"not a number", parcels.Observe(shop, guard.Observed[parcel]{Value: parcel{ID: "p", Share: math.NaN()}, Subject: "1"}), "form"},
+		{"undated", closed.Observe(shop, seen(guard.Observed[string]{})), "undated"},
 		{"from the future", owner.Observe(shop, seen(guard.Observed[string]{At: noon.Add(guard.FutureTolerance + 1)})), "from_the_future"},
 	} {
 		ev, err := guard.Verify(row.o, guard.Acceptance{
 			Fact: func(name string) *guard.FactInfo {
-				return map[string]*guard.FactInfo{"owner": owner.Info(), "parcel": parcels.Info()}[name]
+				return map[string]*guard.FactInfo{"owner": owner.Info(), "parcel": parcels.Info(), "closed": closed.Info()}[name]
 			},
 			Trusts: func(a *guard.Authority) bool { return a == shop || a == other }, Now: noon,
 		})

@@ -85,6 +85,7 @@ type FactDescription struct {
 	Lasting   bool   `json:"lasting,omitempty"`
 	Volatile  bool   `json:"volatile,omitempty"`
 	Hidden    bool   `json:"hidden,omitempty"`
+	Dated     bool   `json:"dated,omitempty"`
 	Order     string `json:"order"`
 }
 
@@ -199,7 +200,7 @@ func factNames(facts []guard.AnyFact) []string {
 
 func describeFact(i *guard.FactInfo) FactDescription {
 	d := FactDescription{Name: i.Name, Authority: i.Source, About: i.About, Type: i.Type.String(), Shape: shape(i.Type), Lasting: i.Lasting,
-		Volatile: i.Volatile, Hidden: i.Hidden, Order: string(i.Order)}
+		Volatile: i.Volatile, Hidden: i.Hidden, Dated: i.Dated, Order: string(i.Order)}
 	if i.MaxAge > 0 {
 		d.MaxAge = i.MaxAge.String()
 	}

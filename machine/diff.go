@@ -141,6 +141,7 @@ func (d *diff) fact(was, is FactDescription) {
 	d.doubtful("fact", is.Name, "value", was.Shape, is.Shape)
 	d.doubtful("fact", is.Name, "order", was.Order, is.Order)
 	d.flag("fact", is.Name, "hidden", was.Hidden, is.Hidden, false)
+	d.flag("fact", is.Name, "must be dated", was.Dated, is.Dated, false)
 	a, b := ageOf(was), ageOf(is)
 	switch {
 	case a < b:
