@@ -121,7 +121,9 @@ func newTill(t *testing.T) *tillDesk {
 				}
 				return j.Args, d.sendErr
 			},
-			func(context.Context, machine.Job[giveBack]) (giveBack, bool, error) { return giveBack{}, false, errReset })},
+			func(context.Context, machine.Job[giveBack]) (giveBack, bool, error) {
+				return giveBack{}, false, errReset
+			})},
 		Trust: []*guard.Authority{d.chat, d.bank},
 	})
 	require.NoError(t, err)
