@@ -16,19 +16,8 @@ import (
 // maxAttemptPayload is how much of a refused payload is kept, in bytes.
 const maxAttemptPayload = 4 << 10
 
-// Attempt is a proposal or an observation that was not committed, kept for audit outside the versioned state.
-type Attempt struct {
-	At        time.Time         `json:"-"`
-	Version   uint64            `json:"state_version"` // where the task stood
-	BasedOn   uint64            `json:"based_on_version,omitempty"`
-	Event     string            `json:"event,omitempty"`
-	Payload   json.RawMessage   `json:"payload,omitempty"` // left out when it is large
-	Actor     guard.Actor       `json:"actor,omitempty"`
-	Principal string            `json:"principal,omitempty"`
-	View      string            `json:"view,omitempty"`
-	Kind      machine.Kind      `json:"kind"`
-	Findings  []machine.Finding `json:"findings,omitempty"`
-}
+// Attempt is a proposal or an observation that was not committed; see [machine.Attempt].
+type Attempt = machine.Attempt
 
 func attemptOf(p machine.Proposal, who guard.Principal, out machine.Outcome) Attempt {
 	a := Attempt{BasedOn: p.Base(), Event: out.Event, Actor: p.Actor(), Principal: who.ID, View: p.View(), Kind: out.Kind, Findings: out.Findings}

@@ -24,6 +24,7 @@ type Controller struct {
 	trusted   map[*guard.Authority]bool
 	cache     *cache
 	wake      chan struct{}
+	turns     *turns
 
 	taskRate, principalRate *buckets
 }

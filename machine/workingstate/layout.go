@@ -1,0 +1,98 @@
+package workingstate
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Layout is how the blocks are put into a prompt. The zero Layout is English, UTC, [DefaultBlock] bytes and
+// [DefaultActions] rows. Safe for concurrent use.
+type Layout struct {
+	Words   *Words         // nil: [English]
+	Zone    *time.Location // nil: UTC
+	Budget  int            // bytes of the block, all of it; 0: [DefaultBlock]; less than [MinBlock] counts as that
+	Actions int            // rows of recent actions; 0: [DefaultActions]; more than [MaxActions] count as that
+}
+
+func (l Layout) words() *Words {
+	if l.Words == nil {
+		return &English
+	}
+	return l.Words
+}
+
+func (l Layout) zone() *time.Location {
+	if l.Zone == nil {
+		return time.UTC
+	}
+	return l.Zone
+}
+
+func (l Layout) budget() int {
+	if l.Budget == 0 {
+		return DefaultBlock
+	}
+	return max(l.Budget, MinBlock)
+}
+
+// Tail puts blocks behind a prompt whose bytes stay as they are, so that a prompt cache ends where the prompt does. Empty
+// blocks add nothing: with none, the prompt itself comes back.
+func Tail(prompt string, blocks ...string) string {
+	var b strings.Builder
+	b.WriteString(prompt)
+	for _, block := range blocks {
+		if block != "" {
+			b.WriteString("\n\n")
+			b.WriteString(block)
+		}
+	}
+	return b.String()
+}
+
+// at writes an instant: month, day and minute.
+func (l Layout) at(t time.Time) string { return t.In(l.zone()).Format("01-02 15:04") }
+
+// say fills a text of the words.
+func say(text string, values ...string) string {
+	for i, v := range values {
+		text = strings.ReplaceAll(text, "%"+strconv.Itoa(i+1), v)
+	}
+	return text
+}
+
+// quoted writes a text as data: on one line, in double quotes, with a mark in place of each character that cannot be seen
+// or that reorders others. It takes at most four bytes a character.
+func quoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range collapse(s) {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+		case !strconv.IsPrint(r):
+			r = '\uFFFD'
+		}
+		b.WriteRune(r)
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// fit cuts a text so that it takes at most n bytes when it is quoted, and marks the cut; at least one character stays.
+func fit(s string, n int) string {
+	if len(quoted(s)) <= n {
+		return quoted(s)
+	}
+	runes := []rune(collapse(s))
+	low, high := 1, len(runes)
+	for low < high { // the most runes that fit
+		middle := (low + high + 1) / 2
+		if len(quoted(string(runes[:middle])+"…")) <= n {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	return quoted(string(runes[:min(low, len(runes))]) + "…")
+}

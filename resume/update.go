@@ -1,0 +1,157 @@
+package resume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
+)
+
+// MaxUpdates is how often [Controller.Update] proposes when other commits keep coming first.
+const MaxUpdates = 8
+
+// turns lets one Update of a task in at a time, so that those of one controller never get in each other's way. Tasks share
+// them by their hash.
+type turns struct {
+	seed maphash.Seed
+	next [64]chan struct{}
+}
+
+func newTurns() *turns {
+	t := &turns{seed: maphash.MakeSeed()}
+	for i := range t.next {
+		t.next[i] = make(chan struct{}, 1)
+	}
+	return t
+}
+
+// take waits for the task's turn; the function that it gives ends it.
+func (t *turns) take(ctx context.Context, task string) (func(), error) {
+	c := t.next[maphash.String(t.seed, task)%uint64(len(t.next))]
+	select {
+	case c <- struct{}{}:
+		return func() { <-c }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("task %s: wait for a turn: %w", task, ctx.Err())
+	}
+}
+
+// Update proposes to the newest version of a task, whichever that is: propose sees a copy of it and says what is to be
+// done. When another commit came first, propose is asked again, at most [MaxUpdates] times; after that the outcome is the
+// last conflict. It is for short calls without a session of their own: a tool, a command. Errors are those of
+// [Controller.Resume] and [Session.Propose].
+func (c *Controller) Update(ctx context.Context, task string, who guard.Principal, propose func(machine.Snapshot[any]) machine.Proposal) (machine.Outcome, error) {
+	return c.update(ctx, task, who, func(s *Session) (machine.Outcome, error) {
+		return s.Propose(ctx, propose(s.Snapshot()))
+	})
+}
+
+// UpdateRaw is Update for an event by name and its payload as raw bytes, as a model wrote them; bytes that are not in the
+// required form are a refusal. dress adds what the caller knows and the bytes may not say: the idempotency key, who
+// proposes, the revision. Nil adds nothing.
+func (c *Controller) UpdateRaw(ctx context.Context, task string, who guard.Principal, event string, payload []byte, dress func(machine.Proposal) machine.Proposal) (machine.Outcome, error) {
+	return c.update(ctx, task, who, func(s *Session) (machine.Outcome, error) {
+		info := s.at.m.EventNamed(event)
+		if info == nil || dress == nil {
+			return s.ProposeRaw(ctx, event, payload)
+		}
+		p, err := info.Decode(payload)
+		if err != nil {
+			return s.malformed(ctx, event, formFinding(err), nil)
+		}
+		return s.Propose(ctx, dress(p))
+	})
+}
+
+func (c *Controller) update(ctx context.Context, task string, who guard.Principal, propose func(*Session) (machine.Outcome, error)) (machine.Outcome, error) {
+	done, err := c.turns.take(ctx, task)
+	if err != nil {
+		return machine.Outcome{}, err
+	}
+	defer done()
+	for n := 1; ; n++ {
+		s, err := c.newest(ctx, task, who)
+		if err != nil {
+			return machine.Outcome{}, err
+		}
+		base := s.Version()
+		out, err := propose(s)
+		overtaken := out.Kind == machine.Conflict || out.Code() == machine.CodeLapsed && out.Version > base
+		if err != nil || !overtaken || n == MaxUpdates {
+			return out, err
+		}
+	}
+}
+
+// newest is a session at the newest version, of which nothing was observed again.
+func (c *Controller) newest(ctx context.Context, task string, who guard.Principal) (*Session, error) {
+	l, err := c.enter(ctx, task, who)
+	if err != nil {
+		return nil, err
+	}
+	if l, err = c.advance(ctx, l, guard.Worker, guard.Principal{}); err != nil {
+		return nil, err
+	}
+	return &Session{c: c, who: who, at: l}, nil
+}
+
+// Latest is a copy of the newest version of a task, and the instant on the store's clock at which it was read. Nothing is
+// observed again. Errors are those of [Controller.Resume].
+func (c *Controller) Latest(ctx context.Context, task string, who guard.Principal) (machine.Snapshot[any], time.Time, error) {
+	s, err := c.newest(ctx, task, who)
+	if err != nil {
+		return machine.Snapshot[any]{}, time.Time{}, err
+	}
+	now, err := c.now(ctx)
+	if err != nil {
+		return machine.Snapshot[any]{}, time.Time{}, fmt.Errorf("task %s: %w", task, err)
+	}
+	return s.Snapshot(), now, nil
+}
+
+// Recent are the newest entries of a task's history, at most n, newest first: those of the named events, or of any when none
+// is named. Errors are those of [Controller.Resume] and [Session.History].
+func (c *Controller) Recent(ctx context.Context, task string, who guard.Principal, n int, events ...string) ([]machine.Entry, error) {
+	s, err := c.newest(ctx, task, who)
+	if err != nil {
+		return nil, err
+	}
+	var out []machine.Entry
+	for e, err := range s.History(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if len(out) >= n {
+			break
+		}
+		if len(events) == 0 || slices.Contains(events, e.Event) {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// Attempts are the newest refused attempts of a task, newest first. Errors are those of [Controller.Resume] and
+// [Session.Attempts].
+func (c *Controller) Attempts(ctx context.Context, task string, who guard.Principal) ([]machine.Attempt, error) {
+	s, err := c.newest(ctx, task, who)
+	if err != nil {
+		return nil, err
+	}
+	return s.Attempts(ctx)
+}
+
+// Ensure starts a task unless it exists, and tells whether it did. What exists keeps its data. Errors are those of
+// [Controller.Start], but for [ErrExists].
+func (c *Controller) Ensure(ctx context.Context, t machine.Task, who guard.Principal) (started bool, err error) {
+	_, err = c.Start(ctx, t, who)
+	if errors.Is(err, ErrExists) {
+		return false, nil
+	}
+	return err == nil, err
+}
