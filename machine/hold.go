@@ -13,6 +13,9 @@ const (
 	MaxResource = 200 // bytes of a resource's name
 )
 
+// ReservedResource begins the names of the resources that controllers keep for themselves; no hold may take from one.
+const ReservedResource = "pawl."
+
 // CodeShort says that a resource has not enough left for a hold.
 const CodeShort = "resource_short"
 
@@ -29,6 +32,8 @@ func (h Hold) check() error {
 	switch {
 	case h.Resource == "" || len(h.Resource) > MaxResource || strings.IndexByte(h.Resource, 0) >= 0:
 		return fmt.Errorf("a resource's name has 1 to %d bytes, none of them zero; %q", MaxResource, clip(h.Resource, MaxResource))
+	case strings.HasPrefix(h.Resource, ReservedResource):
+		return fmt.Errorf("resource %q: names that begin with %q are the controller's own", h.Resource, ReservedResource)
 	case h.Amount <= 0 || h.Limit < 0:
 		return fmt.Errorf("a hold of %d out of %d", h.Amount, h.Limit)
 	}

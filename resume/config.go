@@ -22,6 +22,7 @@ const (
 	MaxRounds            = 4                // rounds of questions for one proposal
 	MaxFound             = 1000             // tasks that one search returns
 	MaxHandlers          = 8                // effects performed side by side
+	MaxRetryAfter        = 6 * time.Hour    // the longest that a provider's Retry-After puts an effect off
 	MaxAsking            = 256              // questions that one observer is asked side by side; more wait, within their deadline
 )
 
@@ -109,6 +110,7 @@ func Open(ctx context.Context, st store.Store, cfg Config) (*Controller, error) 
 	r.times()
 	r.machines()
 	r.migrations()
+	r.children()
 	r.observers()
 	r.effects()
 	r.trust()

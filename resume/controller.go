@@ -76,7 +76,8 @@ func (c *Controller) decode(r store.Record) (loaded, error) {
 	return loaded{r.Tip, m, snap}, nil
 }
 
-// Start begins a task. [ErrExists] when there is one: it never resumes. Other errors wrap [ErrMachine], [ErrNoTask],
+// Start begins a task. [ErrExists] when there is one: it never resumes. A child begins under a task that the principal may act on and
+// that has not ended; at most [MaxAncestors] stand above it. Other errors wrap [ErrMachine], [ErrNoTask],
 // [machine.ErrTask], [guard.ErrForm], or are the store's.
 func (c *Controller) Start(ctx context.Context, t machine.Task, who guard.Principal) (*Session, error) {
 	if t.Definition == nil || machine.Erase(t.Definition) == nil {
@@ -99,6 +100,9 @@ func (c *Controller) Start(ctx context.Context, t machine.Task, who guard.Princi
 	}
 	if !c.cfg.May(who, snap.Head) {
 		return nil, fmt.Errorf("start task %s for %s: %w", t.ID, t.Owner, ErrNoTask)
+	}
+	if err := c.under(ctx, t, who); err != nil {
+		return nil, err
 	}
 	l, err := c.write(ctx, loaded{m: m}, snap, entry, nil)
 	switch {

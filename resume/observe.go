@@ -139,6 +139,9 @@ func (s *Session) observe(ctx context.Context, evidence []guard.Evidence) (machi
 			s.at = l
 			return out, nil
 		}
+		if errors.Is(err, errRecount) {
+			break // whoever looked must look again
+		}
 		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrLapsed) && !errors.Is(err, store.ErrTaken) {
 			return machine.Outcome{}, err
 		}

@@ -208,6 +208,9 @@ func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[
 		return out, false, nil
 	case errors.Is(err, store.ErrLapsed):
 		return machine.Outcome{}, true, nil
+	case errors.Is(err, errRecount):
+		r.evidence = slices.DeleteFunc(r.evidence, func(e guard.Evidence) bool { return e.Fact() == machine.OpenChildren.Info() })
+		return machine.Outcome{}, true, nil
 	case errors.As(err, new(*shortError)):
 		if tip, e := s.c.st.Tip(ctx, s.Task()); e != nil || tip != s.at.tip {
 			return s.lost(ctx, r, out.Before) // it may be this very task's other commit that took it

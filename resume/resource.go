@@ -3,6 +3,7 @@ package resume
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -62,18 +63,21 @@ func (s *shares) settle(key string, h machine.Hold, confirmed bool) {
 }
 
 // swaps are the new values of the resources that a version takes from or gives back to: taken with a new intent, given back or
-// used up when the intent is settled, and not otherwise (law 16).
-func (c *Controller) swaps(ctx context.Context, base, next machine.Snapshot[any]) ([]store.Resource, error) {
+// used up when the intent is settled, and not otherwise (law 16); and those of the families that it begins, ends or counts.
+func (c *Controller) swaps(ctx context.Context, base loaded, next machine.Snapshot[any], entry *machine.Entry) ([]store.Resource, error) {
 	var b basket
+	if err := c.kin(ctx, &b, base, next, entry); err != nil {
+		return nil, err
+	}
 	for _, i := range next.Intents {
-		before, had := base.Intent(i.Key)
+		before, had := base.snap.Intent(i.Key)
 		for _, h := range i.Holds {
 			var err error
 			switch {
 			case !had && i.Unsettled():
-				err = b.change(ctx, c.st, h, func(s *shares) error { return s.take(i.Key, h) })
+				err = b.hold(ctx, c.st, h, func(s *shares) error { return s.take(i.Key, h) })
 			case had && before.Unsettled() && !i.Unsettled():
-				err = b.change(ctx, c.st, h, func(s *shares) error { s.settle(i.Key, h, i.Status == machine.Confirmed); return nil })
+				err = b.hold(ctx, c.st, h, func(s *shares) error { s.settle(i.Key, h, i.Status == machine.Confirmed); return nil })
 			}
 			if err != nil {
 				return nil, err
@@ -86,25 +90,39 @@ func (c *Controller) swaps(ctx context.Context, base, next machine.Snapshot[any]
 // basket is the resources that one commit changes.
 type basket struct{ resources []store.Resource }
 
-func (b *basket) change(ctx context.Context, st store.Store, h machine.Hold, f func(*shares) error) error {
-	i := slices.IndexFunc(b.resources, func(r store.Resource) bool { return r.Name == h.Resource })
+// hold changes what is held of one resource.
+func (b *basket) hold(ctx context.Context, st store.Store, h machine.Hold, f func(*shares) error) error {
+	return b.change(ctx, st, h.Resource, func(raw []byte) ([]byte, error) {
+		var s shares
+		if len(raw) > 0 {
+			if err := json.Unmarshal(raw, &s); err != nil {
+				return nil, fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+			}
+		}
+		if err := f(&s); err != nil {
+			return nil, err
+		}
+		return json.Marshal(s)
+	})
+}
+
+// change changes the value of one resource, as the changes before it left it.
+func (b *basket) change(ctx context.Context, st store.Store, name string, f func([]byte) ([]byte, error)) error {
+	i := slices.IndexFunc(b.resources, func(r store.Resource) bool { return r.Name == name })
 	if i < 0 {
-		r, err := st.(store.Resources).Resource(ctx, h.Resource)
+		r, err := st.(store.Resources).Resource(ctx, name)
 		if err != nil {
-			return fmt.Errorf("resource %s: %w", h.Resource, err)
+			return fmt.Errorf("resource %s: %w", name, err)
 		}
 		b.resources, i = append(b.resources, r), len(b.resources)
 	}
-	var s shares
-	if v := b.resources[i].Value; len(v) > 0 {
-		if err := json.Unmarshal(v, &s); err != nil {
-			return fmt.Errorf("resource %s: %w: %w", h.Resource, store.ErrCorrupt, err)
+	v, err := f(b.resources[i].Value)
+	if err != nil {
+		if errors.Is(err, store.ErrCorrupt) {
+			err = fmt.Errorf("resource %s: %w", name, err)
 		}
-	}
-	if err := f(&s); err != nil {
 		return err
 	}
-	v, err := json.Marshal(s)
 	b.resources[i].Value = v
-	return err
+	return nil
 }

@@ -44,7 +44,7 @@ func (c *Controller) write(ctx context.Context, base loaded, next machine.Snapsh
 	if commit.Once = entry.Seen(); entry.Key != "" {
 		commit.Once = append(slices.Clone(commit.Once), oncePrefix+entry.Key)
 	}
-	tip, err := c.commit(ctx, base, next, commit)
+	tip, err := c.commit(ctx, base, next, entry, commit)
 	if err != nil {
 		if tip, err = c.landed(ctx, next.Task, err); err != nil {
 			return loaded{}, err
@@ -60,9 +60,9 @@ func (c *Controller) write(ctx context.Context, base loaded, next machine.Snapsh
 
 // commit hands the commit to the store, with what it takes from shared resources and gives back to them; again when another task
 // changed one of them meanwhile.
-func (c *Controller) commit(ctx context.Context, base loaded, next machine.Snapshot[any], commit *store.Commit) (tip store.Tip, err error) {
+func (c *Controller) commit(ctx context.Context, base loaded, next machine.Snapshot[any], entry *machine.Entry, commit *store.Commit) (tip store.Tip, err error) {
 	for range maxRaces {
-		if commit.Swap, err = c.swaps(ctx, base.snap, next); err != nil {
+		if commit.Swap, err = c.swaps(ctx, base, next, entry); err != nil {
 			return store.Tip{}, err
 		}
 		if tip, err = c.st.Commit(ctx, commit); !errors.Is(err, store.ErrSwap) {

@@ -1,0 +1,36 @@
+package machine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
+)
+
+// TestHoldNames: a hold takes from what tasks share, and never from what a controller keeps for itself.
+func TestHoldNames(t *testing.T) {
+	type loan struct {
+		Resource string `json:"resource"`
+	}
+	borrow := machine.NewEvent[loan]("borrow")
+	b := machine.New[Desk]("lender", Draft)
+	b.Final(Closed)
+	machine.On(b, borrow).From(Draft).To(Paying).By(guard.User).Then(
+		machine.Emit(Send, func(guard.Case[Desk, loan]) Transfer { return Transfer{} }),
+		machine.Reserve(func(c guard.Case[Desk, loan]) []machine.Hold {
+			return []machine.Hold{{Resource: c.Payload.Resource, Amount: 1, Limit: 1}}
+		}))
+	machine.On(b, Send.Confirmed()).From(Paying).To(Closed)
+	machine.On(b, Send.Failed()).From(Paying).To(Closed)
+	m := b.MustBuild()
+	for name, code := range map[string]string{
+		"pawl.children/t1": machine.CodeForm, machine.ReservedResource: machine.CodeForm, "": machine.CodeForm,
+		"pawl": "", "children/t1": "", "account/pawl.": "",
+	} {
+		p := newBench(t, m)
+		_, out := p.try(alice, borrow.With(loan{name}).As(guard.User))
+		require.Equal(t, code, out.Code(), name)
+	}
+}
