@@ -96,7 +96,8 @@ func (j *job) send(ctx context.Context) error {
 	j.c.cfg.Problem(fmt.Errorf("task %s, effect %s, attempt %d: %w", j.row.Task, j.row.ID, j.done.Attempts, err))
 	switch class := machine.ClassOf(err); {
 	case class == machine.ClassNotSent:
-		return j.later(ctx, store.Intent, j.done.Attempts, "it could not be sent")
+		j.done.Last = "it could not be sent"
+		return j.update(ctx, store.Intent, max(backoff(j.done.Attempts), asked(err)))
 	case class == machine.ClassRefused && !j.done.Maybe:
 		return j.settle(ctx, j.handler.effect.Fail(j.intent.Key, "the provider refused it: "+err.Error()))
 	}
@@ -191,6 +192,17 @@ func (j *job) update(ctx context.Context, status store.Status, wait time.Duratio
 		return err
 	}
 	return nil
+}
+
+// asked is how long a provider asks to be left alone, within MaxRetryAfter; 0 when its error does not say.
+func asked(err error) time.Duration {
+	if says, ok := errors.AsType[interface {
+		error
+		RetryAfter() time.Duration
+	}](err); ok {
+		return min(says.RetryAfter(), MaxRetryAfter)
+	}
+	return 0
 }
 
 func backoff(tries int) time.Duration {

@@ -252,3 +252,27 @@ func TestTimerEndsTheWait(t *testing.T) {
 	d.work()
 	require.Equal(t, v, d.resume().Version(), "it fires once")
 }
+
+// busyError is a refusal that names its own time.
+type busyError struct{ after time.Duration }
+
+func (busyError) Error() string               { return "come back later" }
+func (e busyError) RetryAfter() time.Duration { return e.after }
+
+// What was not sent is not tried before the provider's own time, within the limit.
+func TestRetryAfter(t *testing.T) {
+	for _, row := range []struct{ asks, waits time.Duration }{
+		{time.Hour, time.Hour}, {resume.MaxRetryAfter, resume.MaxRetryAfter}, {resume.MaxRetryAfter + time.Hour, resume.MaxRetryAfter},
+	} {
+		d := newDesk(t)
+		d.world.send = func(context.Context, job) (record, error) { return record{}, machine.NotSent(busyError{row.asks}) }
+		d.dispatched()
+		d.work()
+		d.sleep(row.waits - time.Minute)
+		d.work()
+		require.Len(t, d.world.sent, 1, "left alone for %s", row.waits)
+		d.sleep(2 * time.Minute)
+		d.work()
+		require.Len(t, d.world.sent, 2, row.waits)
+	}
+}

@@ -9,11 +9,12 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strconv"
-	"sync/atomic"
 	"time"
+
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/resume/httpeffect"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 type Client struct {
 	base    string
 	timeout time.Duration
-	http    *http.Client
+	http    httpeffect.Client
 }
 
 // NewClient makes a client for a shop's URL. Each call but AwaitFault is given up after timeout, or when its
@@ -51,16 +52,17 @@ func NewClient(base string, timeout time.Duration) (*Client, error) {
 	if timeout == 0 {
 		timeout = DefaultTimeout
 	}
-	return &Client{base: base, timeout: timeout, http: &http.Client{
-		Transport: &http.Transport{
-			DialContext:           (&net.Dialer{Timeout: DialTimeout}).DialContext,
-			ResponseHeaderTimeout: timeout,
-			// On a connection that was used before, net/http itself sends a request with an Idempotency-Key once
-			// more. That would be an attempt which nobody decided on and nobody recorded.
-			DisableKeepAlives: true,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &Client{base: base, timeout: timeout, http: onConnectionsOfTheirOwn(timeout)}, nil
+}
+
+// onConnectionsOfTheirOwn sends each request on a new connection: whether one arrived on a connection that the shop has meanwhile
+// closed, nobody could tell.
+func onConnectionsOfTheirOwn(timeout time.Duration) httpeffect.Client {
+	return httpeffect.Client{MaxAnswer: MaxAnswer, HTTP: &http.Client{Transport: &http.Transport{
+		DialContext:           (&net.Dialer{Timeout: DialTimeout}).DialContext,
+		ResponseHeaderTimeout: timeout,
+		DisableKeepAlives:     true,
+	}}}
 }
 
 // Order reads one order. The caller checks the answer's ID: it is what the order service talks about. An order
@@ -158,9 +160,7 @@ func (c *Client) ClearFaults(ctx context.Context) error {
 // AwaitFault returns nil as soon as the fault has happened for the first time; after HoldAfter, DropAfter and
 // ErrorAfter that means that the work is done and durable. Only ctx bounds the wait.
 func (c *Client) AwaitFault(ctx context.Context, id int) error {
-	patient := &Client{base: c.base, http: &http.Client{
-		Transport: &http.Transport{DialContext: (&net.Dialer{Timeout: DialTimeout}).DialContext, DisableKeepAlives: true},
-	}}
+	patient := &Client{base: c.base, http: onConnectionsOfTheirOwn(0)}
 	return patient.call(ctx, http.MethodGet, "/admin/faults/"+strconv.Itoa(id)+"/fired", nil, nil, &nothing{})
 }
 
@@ -171,28 +171,18 @@ func (c *Client) call(ctx context.Context, method, path string, header http.Head
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
 		defer cancel()
 	}
-	// Without a connection no byte can have left. With one, an error proves nothing any more.
-	var connected atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
-	})
 	req, err := c.request(ctx, method, path, header, in)
 	if err != nil {
 		return fmt.Errorf("%w: %s %s: %w", ErrNotSent, method, path, err)
 	}
-	res, err := c.http.Do(req)
-	if err != nil && !connected.Load() {
+	answer, err := c.http.Send(req)
+	switch {
+	case machine.ClassOf(err) == machine.ClassNotSent:
 		return fmt.Errorf("%w: %w", ErrNotSent, err)
+	case err != nil:
+		return fmt.Errorf("shop: %s %s: %w", method, path, err)
 	}
-	if err != nil {
-		return fmt.Errorf("shop: outcome unknown: %w", err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, MaxAnswer+1))
-	if err != nil {
-		return fmt.Errorf("shop: outcome unknown: %s %s: reading the answer: %w", method, path, err)
-	}
-	if err := understand(res.StatusCode, body, out); err != nil {
+	if err := understand(answer, out); err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	return nil
@@ -220,10 +210,8 @@ func (c *Client) request(ctx context.Context, method, path string, header http.H
 	return req, nil
 }
 
-func understand(status int, body []byte, out any) error {
-	if len(body) > MaxAnswer {
-		return fmt.Errorf("shop: outcome unknown: an answer of more than %d bytes", MaxAnswer)
-	}
+func understand(a httpeffect.Answer, out any) error {
+	status, body := a.Status, a.Body
 	if status == http.StatusOK || status == http.StatusCreated {
 		if err := decodeStrict(body, out); err != nil {
 			return fmt.Errorf("shop: outcome unknown: the answer is not understood: %w", err)
