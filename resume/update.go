@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -15,36 +15,53 @@ import (
 // MaxUpdates is how often [Controller.Update] proposes when other commits keep coming first.
 const MaxUpdates = 8
 
-// turns lets one Update of a task in at a time, so that those of one controller never get in each other's way. Tasks share
-// them by their hash.
+// turns lets one Update of a task in at a time, so that those of one controller never get in each other's way.
 type turns struct {
-	seed maphash.Seed
-	next [64]chan struct{}
+	mu   sync.Mutex
+	next map[string]*turn
 }
 
-func newTurns() *turns {
-	t := &turns{seed: maphash.MakeSeed()}
-	for i := range t.next {
-		t.next[i] = make(chan struct{}, 1)
-	}
-	return t
+// turn is a task that somebody updates; want counts who does and who waits to.
+type turn struct {
+	free chan struct{}
+	want int
 }
+
+func newTurns() *turns { return &turns{next: map[string]*turn{}} }
 
 // take waits for the task's turn; the function that it gives ends it.
 func (t *turns) take(ctx context.Context, task string) (func(), error) {
-	c := t.next[maphash.String(t.seed, task)%uint64(len(t.next))]
+	t.mu.Lock()
+	mine := t.next[task]
+	if mine == nil {
+		mine = &turn{free: make(chan struct{}, 1)}
+		t.next[task] = mine
+	}
+	mine.want++
+	t.mu.Unlock()
 	select {
-	case c <- struct{}{}:
-		return func() { <-c }, nil
+	case mine.free <- struct{}{}:
+		return func() { <-mine.free; t.leave(task, mine) }, nil
 	case <-ctx.Done():
+		t.leave(task, mine)
 		return nil, fmt.Errorf("task %s: wait for a turn: %w", task, ctx.Err())
+	}
+}
+
+// leave forgets a task that nobody wants.
+func (t *turns) leave(task string, mine *turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if mine.want--; mine.want == 0 {
+		delete(t.next, task)
 	}
 }
 
 // Update proposes to the newest version of a task, whichever that is: propose sees a copy of it and says what is to be
 // done. When another commit came first, propose is asked again, at most [MaxUpdates] times; after that the outcome is the
-// last conflict. It is for short calls without a session of their own: a tool, a command. Errors are those of
-// [Controller.Resume] and [Session.Propose].
+// last conflict. Updates of one task by one controller take turns: neither propose nor an observer may update the same task.
+// It is for short calls without a session of their own: a tool, a command. Errors are those of [Controller.Resume] and
+// [Session.Propose].
 func (c *Controller) Update(ctx context.Context, task string, who guard.Principal, propose func(machine.Snapshot[any]) machine.Proposal) (machine.Outcome, error) {
 	return c.update(ctx, task, who, func(s *Session) (machine.Outcome, error) {
 		return s.Propose(ctx, propose(s.Snapshot()))

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 )
 
 // Hours is a length of time in hours as a decimal number, as its proposer wrote it: 4.5. In JSON it is a number, or a text
-// that is one. No float takes part in what is stored. The zero Hours is out of range.
+// that is one. What is stored of it is an instant in whole seconds. The zero Hours is out of range.
 type Hours string
 
 // HoursOf is a duration in hours, in whole seconds.
@@ -30,8 +29,7 @@ func (h *Hours) UnmarshalJSON(raw []byte) error {
 		}
 		text = strings.TrimSpace(text)
 	}
-	_, err := strconv.ParseFloat(text, 64)
-	if plain := strings.Trim(text, "0123456789.+-eE") == "" || notFinite(text); len(text) > maxHours || err != nil && !errors.Is(err, strconv.ErrRange) || !plain {
+	if _, err := strconv.ParseFloat(text, 64); len(text) > maxHours || err != nil && !errors.Is(err, strconv.ErrRange) {
 		return errHours
 	}
 	*h = Hours(text)
@@ -39,11 +37,6 @@ func (h *Hours) UnmarshalJSON(raw []byte) error {
 }
 
 const maxHours = 64 // bytes of the number
-
-func notFinite(text string) bool {
-	f, err := strconv.ParseFloat(text, 64)
-	return err == nil && (math.IsNaN(f) || math.IsInf(f, 0))
-}
 
 // MarshalJSON gives the number in its text.
 func (h Hours) MarshalJSON() ([]byte, error) { return json.Marshal(string(h)) }
@@ -53,15 +46,16 @@ func (h Hours) JSONSchema() json.RawMessage {
 	return json.RawMessage(`{"type":["number","string"],"description":"hours, like 4.5; more than 0 and at most 720"}`)
 }
 
-// seconds are the whole seconds of the time, cut down; not ok when it is no time, less than a second, or too long.
+// seconds are the whole seconds of the time, cut down; what is within a microsecond of a whole second counts as that, since
+// thirds have no decimal end. Not ok when it is no time, less than a second, or too long.
 func (h Hours) seconds() (int64, bool) {
 	f, err := strconv.ParseFloat(string(h), 64)
 	if err != nil || !(f > 0) || f > MaxTTLHours {
 		return 0, false
 	}
-	whole, fraction, _ := strings.Cut(strconv.FormatFloat(f, 'f', -1, 64), ".")
-	billionths, err := strconv.ParseInt(whole+(fraction + "000000000")[:9], 10, 64)
-	n := billionths * 3600 / 1_000_000_000
+	whole, fraction, _ := strings.Cut(strconv.FormatFloat(f, 'f', 12, 64), ".")
+	trillionths, err := strconv.ParseInt(whole+fraction, 10, 64)
+	n := (trillionths*3600 + 1_000_000) / 1_000_000_000_000
 	return n, err == nil && n >= MinTTL
 }
 
