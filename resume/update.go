@@ -59,12 +59,14 @@ func (t *turns) leave(task string, mine *turn) {
 
 // Update proposes to the newest version of a task, whichever that is: propose sees a copy of it and says what is to be
 // done. When another commit came first, propose is asked again, at most [MaxUpdates] times; after that the outcome is the
-// last conflict. Updates of one task by one controller take turns: neither propose nor an observer may update the same task.
+// last conflict. Only a proposal with a key is recognised as one that was committed before. Updates of one task by one controller take turns: neither propose nor an observer may update the same task.
 // It is for short calls without a session of their own: a tool, a command. Errors are those of [Controller.Resume] and
 // [Session.Propose].
 func (c *Controller) Update(ctx context.Context, task string, who guard.Principal, propose func(machine.Snapshot[any]) machine.Proposal) (machine.Outcome, error) {
-	return c.update(ctx, task, who, func(s *Session) (machine.Outcome, error) {
-		return s.Propose(ctx, propose(s.Snapshot()))
+	return c.update(ctx, task, who, func(s *Session) (out machine.Outcome, keyed bool, err error) {
+		p := propose(s.Snapshot())
+		out, err = s.Propose(ctx, p)
+		return out, p.Key() != "", err
 	})
 }
 
@@ -72,20 +74,26 @@ func (c *Controller) Update(ctx context.Context, task string, who guard.Principa
 // required form are a refusal. dress adds what the caller knows and the bytes may not say: the idempotency key, who
 // proposes, the revision. Nil adds nothing.
 func (c *Controller) UpdateRaw(ctx context.Context, task string, who guard.Principal, event string, payload []byte, dress func(machine.Proposal) machine.Proposal) (machine.Outcome, error) {
-	return c.update(ctx, task, who, func(s *Session) (machine.Outcome, error) {
+	return c.update(ctx, task, who, func(s *Session) (out machine.Outcome, keyed bool, err error) {
 		info := s.at.m.EventNamed(event)
 		if info == nil || dress == nil {
-			return s.ProposeRaw(ctx, event, payload)
+			out, err = s.ProposeRaw(ctx, event, payload)
+			return out, false, err
 		}
 		p, err := info.Decode(payload)
 		if err != nil {
-			return s.malformed(ctx, event, formFinding(err), nil)
+			out, err = s.malformed(ctx, event, formFinding(err), nil)
+			return out, false, err
 		}
-		return s.Propose(ctx, dress(p))
+		p = dress(p)
+		out, err = s.Propose(ctx, p)
+		return out, p.Key() != "", err
 	})
 }
 
-func (c *Controller) update(ctx context.Context, task string, who guard.Principal, propose func(*Session) (machine.Outcome, error)) (machine.Outcome, error) {
+// update proposes until no other commit comes first. A proposal without a key that counts as replayed is another caller's
+// with the same words, since this one is new: it was overtaken, too.
+func (c *Controller) update(ctx context.Context, task string, who guard.Principal, propose func(*Session) (out machine.Outcome, keyed bool, err error)) (machine.Outcome, error) {
 	done, err := c.turns.take(ctx, task)
 	if err != nil {
 		return machine.Outcome{}, err
@@ -97,10 +105,14 @@ func (c *Controller) update(ctx context.Context, task string, who guard.Principa
 			return machine.Outcome{}, err
 		}
 		base := s.Version()
-		out, err := propose(s)
-		overtaken := out.Kind == machine.Conflict || out.Code() == machine.CodeLapsed && out.Version > base
-		if err != nil || !overtaken || n == MaxUpdates {
+		out, keyed, err := propose(s)
+		overtaken := out.Kind == machine.Conflict || out.Replayed && !keyed || out.Code() == machine.CodeLapsed && out.Version > base
+		if err != nil || !overtaken {
 			return out, err
+		}
+		if n == MaxUpdates {
+			out.Kind, out.Replayed = machine.Conflict, false
+			return out, nil
 		}
 	}
 }
