@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"hash/fnv"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -64,7 +64,7 @@ func (c *Controller) giveBack(ctx context.Context, row store.Effect) error {
 	if err != nil {
 		return err
 	}
-	row.Holder, row.Hold, row.Ready = "", 0, now+backoff(1).Microseconds()
+	row.Holder, row.Hold, row.Ready = "", 0, now+backoff(row.ID, 1).Microseconds()
 	if _, err := c.st.Update(ctx, row); err != nil && !errors.Is(err, store.ErrFenced) {
 		return err
 	}
@@ -79,6 +79,9 @@ func (j *job) send(ctx context.Context) error {
 	}
 	if within := j.handler.effect.Within; within > 0 && now.Sub(j.intent.At) > within && !j.done.Maybe {
 		return j.settle(ctx, j.handler.effect.Fail(j.intent.Key, "it was not sent in time"))
+	}
+	if j.done.Maybe && !j.mayRepeat(now) {
+		return j.later(ctx, store.Unknown, j.done.Lookups, forgotten) // it was to be sent again, and too much time has passed since
 	}
 	switch frozen, err := j.c.frozen(ctx, j.s.at.m.Name()); {
 	case err != nil:
@@ -97,7 +100,7 @@ func (j *job) send(ctx context.Context) error {
 	switch class := machine.ClassOf(err); {
 	case class == machine.ClassNotSent:
 		j.done.Last = "it could not be sent"
-		return j.update(ctx, store.Intent, max(backoff(j.done.Attempts), asked(err)))
+		return j.update(ctx, store.Intent, max(backoff(j.row.ID, j.done.Attempts), asked(err)))
 	case class == machine.ClassRefused && !j.done.Maybe:
 		return j.settle(ctx, j.handler.effect.Fail(j.intent.Key, "the provider refused it: "+err.Error()))
 	}
@@ -127,15 +130,22 @@ func (j *job) again(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !j.mayRepeat(now) {
+		return j.later(ctx, store.Unknown, j.done.Lookups, forgotten)
+	}
+	j.done.Last = "the provider has nothing under the key; it is sent again"
+	return j.update(ctx, store.Intent, 0)
+}
+
+const forgotten = "the provider has nothing under the key, and may have forgotten it"
+
+// mayRepeat tells whether the provider still honours the key of the first attempt.
+func (j *job) mayRepeat(now time.Time) bool {
 	first := j.intent.At
 	if j.done.First != 0 {
 		first = time.UnixMicro(j.done.First)
 	}
-	if !j.handler.effect.MayRepeat(first, now) {
-		return j.later(ctx, store.Unknown, j.done.Lookups, "the provider has nothing under the key, and may have forgotten it")
-	}
-	j.done.Last = "the provider has nothing under the key; it is sent again"
-	return j.update(ctx, store.Intent, 0)
+	return j.handler.effect.MayRepeat(first, now)
 }
 
 func (j *job) attempt(ctx context.Context) (guard.Observation, error) {
@@ -178,7 +188,7 @@ func (j *job) settle(ctx context.Context, p machine.Proposal, receipts ...guard.
 // later gives the effect back, to be taken up after a backoff.
 func (j *job) later(ctx context.Context, status store.Status, tries int, why string) error {
 	j.done.Last = why
-	return j.update(ctx, status, backoff(tries))
+	return j.update(ctx, status, backoff(j.row.ID, tries))
 }
 
 func (j *job) update(ctx context.Context, status store.Status, wait time.Duration) error {
@@ -205,8 +215,12 @@ func asked(err error) time.Duration {
 	return 0
 }
 
-func backoff(tries int) time.Duration {
+// backoff spreads the effects by their ids, so that those of one outage do not all come back at once, and is the same again for one
+// of them: a simulation sees what a service would.
+func backoff(id string, tries int) time.Duration {
 	d := firstBackoff << min(max(tries-1, 0), 10)
 	d = min(d, lastBackoff)
-	return d/2 + rand.N(d/2)
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %d", id, tries)
+	return d/2 + time.Duration(h.Sum64()%uint64(d/2))
 }
