@@ -7,7 +7,10 @@ const Module = "github.com/pawlgo/pawl"
 
 // Modules that the rules name. An import path belongs to the one it equals or continues after a slash.
 const (
+	cobra     = "github.com/spf13/cobra"
+	mcpSDK    = "github.com/modelcontextprotocol/go-sdk"
 	openai    = "github.com/openai/openai-go"
+	schemas   = "github.com/google/jsonschema-go"
 	pebble    = "github.com/cockroachdb/pebble/v2"
 	stateless = "github.com/qmuntal/stateless"
 	uniseg    = "github.com/rivo/uniseg"
@@ -59,6 +62,10 @@ var table = []row{
 		instead: "the airline's desk shares its replay runner and its money with the retail desk, and nothing else"},
 	{pkg: "examples/...", may: public, family: true,
 		instead: "an example uses the public packages as a stranger would; put a model client into a model package of its own"},
+	{pkg: "cmd/pawl/mcp/command", may: join(public, "cmd/pawl/mcp", cobra),
+		instead: "the command only reads flags; what a service needs as well belongs into cmd/pawl/mcp"},
+	{pkg: "cmd/pawl/mcp", may: join(public, mcpSDK, schemas),
+		instead: "a service serves its own machines with this package: it takes a controller and knows no command line"},
 	{pkg: "cmd/...", may: public, family: true,
 		instead: "a command uses the public packages as a stranger would; declare a dependency it really needs in this table"},
 	{pkg: "internal/sim/...", any: true},
@@ -68,7 +75,7 @@ var table = []row{
 }
 
 // documented packages need a comment on every exported symbol: the public ones, with their test packages.
-var documented = join(public, "machine/machinetest", "store/storetest")
+var documented = join(public, "machine/machinetest", "store/storetest", "cmd/pawl/mcp")
 
 // core packages never reach a heavy module, however many imports lie between.
 var core = join(public, machinery...)

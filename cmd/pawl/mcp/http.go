@@ -1,0 +1,190 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// sessionless is the first version of the protocol that knows no sessions.
+const sessionless = "2026-07-28"
+
+// Handler serves the protocol over HTTP, on whatever path it is put at: both eras on one URL, told apart by the header that
+// names the version. Every request needs a bearer token of the file. agent, when it is not "", is the only one that is
+// served. Take [Server.Serve] for a listener of its own.
+func (s *Server) Handler(tokens *Tokens, agent string) http.Handler {
+	return s.web(context.Background(), tokens, agent).handler
+}
+
+// web is what serves HTTP, and what must be ended with it.
+type web struct {
+	handler  http.Handler
+	protocol []*sdk.Server
+}
+
+func (s *Server) web(ending context.Context, tokens *Tokens, agent string) web {
+	var h [2]http.Handler
+	var p []*sdk.Server
+	for i, stateless := range []bool{false, true} {
+		protocol := s.protocol(nil)
+		p = append(p, protocol)
+		h[i] = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return protocol }, &sdk.StreamableHTTPOptions{
+			Stateless: stateless, JSONResponse: true, SessionTimeout: DefaultIdle, MaxRequestBodyBytes: MaxBody,
+			PropagateRequestCancellation: true, Logger: slog.New(quiet{s.o.Log.Handler()})})
+	}
+	eras := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") >= sessionless {
+			h[1].ServeHTTP(w, r)
+			return
+		}
+		h[0].ServeHTTP(w, r)
+	})
+	return web{s.sameOrigin(s.bounded(ending, s.signedIn(tokens, agent, eras))), p}
+}
+
+// signedIn lets in who has a token.
+func (s *Server) signedIn(tokens *Tokens, agent string, next http.Handler) http.Handler {
+	verify := func(ctx context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
+		g, name, err := tokens.Verify(token, s.o.Now())
+		switch {
+		case errors.Is(err, ErrToken):
+			s.o.Log.WarnContext(ctx, "denied", "reason", "token", "from", r.RemoteAddr)
+			return nil, auth.ErrInvalidToken
+		case err != nil:
+			s.o.Log.ErrorContext(ctx, "denied", "reason", "file of tokens", "error", err)
+			return nil, errors.New("tokens cannot be checked")
+		case agent != "" && g.Agent != agent:
+			s.o.Log.WarnContext(ctx, "denied", "reason", "agent", "agent", g.Agent, "token", name)
+			return nil, auth.ErrInvalidToken
+		}
+		return tokenInfo(g, name), nil
+	}
+	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Del("WWW-Authenticate")
+		next.ServeHTTP(w, r)
+	})
+	guarded := auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(inner)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="pawl"`) // for a refusal; taken away again inside
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+// bounded bounds how many requests are served at once and how long each may take, and ends streams when the server ends.
+func (s *Server) bounded(ending context.Context, next http.Handler) http.Handler {
+	room := make(chan struct{}, MaxRequests)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case room <- struct{}{}:
+			defer func() { <-room }()
+		default:
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		if r.Method == http.MethodPost {
+			limit := time.Now().Add(s.o.Within + answering)
+			c := http.NewResponseController(w)
+			_, _ = c.SetReadDeadline(limit), c.SetWriteDeadline(limit) // a recorder in a test has none
+		} else {
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(ending, cancel)()
+			r = r.WithContext(ctx)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// sameOrigin keeps pages of other origins out, whatever name they reach us under. On a loopback address only a loopback name
+// is answered, so that no other name can be bound to it (DNS rebinding).
+func (s *Server) sameOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		switch origin := r.Header.Get("Origin"); {
+		case local != nil && loopback(local.String()) && !loopback(r.Host):
+			s.o.Log.Warn("denied", "reason", "host", "host", r.Host)
+			http.Error(w, "a loopback address answers to loopback names only", http.StatusForbidden)
+		case origin != "" && !s.mayCall(origin, r.Host):
+			s.o.Log.Warn("denied", "reason", "origin", "origin", origin)
+			http.Error(w, "pages of this origin may not call", http.StatusForbidden)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+func (s *Server) mayCall(origin, host string) bool {
+	for _, o := range s.o.Origins {
+		if strings.EqualFold(o, origin) {
+			return true
+		}
+	}
+	from, err := hostOf(origin)
+	return err == nil && strings.EqualFold(from, host)
+}
+
+// hostOf is the host and port of a web origin.
+func hostOf(origin string) (string, error) {
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Path != "" || u.RawQuery != "" || u.User != nil {
+		return "", fmt.Errorf("%.200q is no web origin, such as https://desk.example", origin)
+	}
+	return u.Host, nil
+}
+
+// loopback tells whether an address, with or without a port, is this machine's own.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = strings.Trim(address, "[]")
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// Serve serves HTTP on a listener until the context ends, and gives calls under way [DefaultGrace] to end. It closes the
+// listener. An end by the context is nil. The path is /mcp. agent is as for [Server.Handler].
+func (s *Server) Serve(ctx context.Context, l net.Listener, tokens *Tokens, agent string) error {
+	ending, end := context.WithCancel(context.Background())
+	defer end()
+	w := s.web(ending, tokens, agent)
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", w.handler)
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: readingHead, IdleTimeout: keptAlive, MaxHeaderBytes: 16 << 10,
+		ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn)}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(l) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	end() // streams without calls
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), DefaultGrace)
+	defer cancel()
+	err := srv.Shutdown(grace)
+	for _, p := range w.protocol {
+		for session := range p.Sessions() {
+			err = errors.Join(err, session.Close())
+		}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.Join(err, srv.Close())
+	}
+	<-failed
+	return err
+}
