@@ -63,7 +63,10 @@ func (c *Commit) Check() error {
 	if err := c.checkEffects(); err != nil {
 		return err
 	}
-	return c.checkSwap()
+	if err := c.checkSwap(); err != nil {
+		return err
+	}
+	return c.checkExpect()
 }
 
 func (c *Commit) checkSize() error {
@@ -169,6 +172,29 @@ func (c *Commit) checkSwap() error {
 		for j := range i {
 			if c.Swap[j].Name == r.Name {
 				return invalid("task %s: resource %q is swapped twice", c.Task, r.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Commit) checkExpect() error {
+	if n := len(c.Expect); n > MaxExpect {
+		return &TooBigError{Task: c.Task, What: "expected resources", Size: n, Most: MaxExpect}
+	}
+	for i := range c.Expect {
+		name := c.Expect[i].Name
+		if err := CheckName(c.Task, "resource", name); err != nil {
+			return err
+		}
+		for j := range i {
+			if c.Expect[j].Name == name {
+				return invalid("task %s: resource %q is expected twice", c.Task, name)
+			}
+		}
+		for j := range c.Swap {
+			if c.Swap[j].Name == name {
+				return invalid("task %s: resource %q is expected and swapped", c.Task, name)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ type Commit struct {
 	Emit        []Effect // ID, Ready and Body; they become Intent at FirstRev of this version
 	Settle      []Settle // effects that are over
 	Swap        []Resource
+	Expect      []Revision // resources that must stand where they were read, and are left alone
 }
 
 // Settle ends an effect if its revision is Rev, the fencing token: a worker whose hold was taken over holds
@@ -26,6 +27,13 @@ type Resource struct {
 	Name  string
 	Rev   uint64
 	Value []byte
+}
+
+// Revision is a resource at a revision (0: never written). It costs no row: commits that expect one do not get in each other's way, and
+// none of them lands after a commit that swaps it.
+type Revision struct {
+	Name string
+	Rev  uint64
 }
 
 // Attempt is a refused proposal, kept for audit.
@@ -52,6 +60,9 @@ func (c *Commit) size() int {
 	}
 	for i := range c.Swap {
 		n += len(c.Swap[i].Name) + len(c.Swap[i].Value)
+	}
+	for i := range c.Expect {
+		n += len(c.Expect[i].Name)
 	}
 	return n
 }

@@ -8,6 +8,7 @@ const (
 	MaxCommit   = 384 << 10   // bytes of one commit: snapshot, entry, names, bodies and values
 	MaxBody     = 64 << 10    // bytes of an effect's or an attempt's body
 	MaxResource = 16 << 10    // bytes of a resource's value
+	MaxExpect   = 8           // resources that one commit expects
 	MaxAttempts = 100         // refused attempts kept per task
 	MaxPage     = 1000        // rows one call returns
 	MaxScan     = 10_000      // index rows one call of Find looks at before it returns a short page

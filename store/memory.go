@@ -216,6 +216,11 @@ func (m *Memory) judge(c *Commit, t *memoryTask) error {
 			return &SwapError{Task: c.Task, Resource: r.Name, Want: r.Rev, Have: have}
 		}
 	}
+	for _, r := range c.Expect {
+		if have := m.resources[r.Name].Rev; have != r.Rev {
+			return &SwapError{Task: c.Task, Resource: r.Name, Want: r.Rev, Have: have}
+		}
+	}
 	return nil
 }
 

@@ -27,7 +27,7 @@ type Store interface {
 	// Commit adds the next version of one task and returns its tip after the sync. It fills in c.Tip, c.Prev,
 	// c.Changes and, if it was zero, c.At. Judged in this order, under the task's lock: form (ErrInvalid,
 	// ErrTooBig), ErrErased, ErrNotFound, ErrConflict, ErrLapsed, ErrTaken (once-names and emitted effects),
-	// ErrFenced, ErrSwap. ErrUncertain means that it may have landed: open again and compare the hash.
+	// ErrFenced, ErrSwap (resources that it expects or swaps). ErrUncertain means that it may have landed: open again and compare the hash.
 	Commit(ctx context.Context, c *Commit) (Tip, error)
 
 	// History yields durable records from newest down to oldest, both included; zero newest is the tip and
@@ -97,7 +97,8 @@ type Copier interface {
 
 	// Import adds a task that does not exist yet: its records in rising order, the first of them the first
 	// version or the first after a base, and its unsettled effects, which become Unknown and are due at once.
-	// The chain and the hashes are kept and checked; a fault anywhere imports nothing. Resources are not imported:
+	// The chain and the hashes are kept and checked; a fault anywhere imports nothing. With what it imports the store is a new
+	// incarnation: the original may go on elsewhere. Resources are not imported:
 	// they belong to many tasks, and a record knows only the hash of their value. Verify reports them as missing.
 	Import(ctx context.Context, task string, records iter.Seq2[Record, error], effects []Effect) error
 }
@@ -127,8 +128,8 @@ type Problem struct {
 // Info describes a store.
 type Info struct {
 	ID          [16]byte // drawn at random when the store was created; a copy keeps it
-	Incarnation uint64   // 1 when created, one more each time a copy of it begins to live
+	Incarnation uint64   // 1 when created, one more each time a copy of it begins to live, and with each task that is imported
 	Format      int      // of the stored bytes
 	Sole        bool     // one process at a time has it open: holders of an earlier open are dead
-	Swap        bool     // Commit.Swap works, and the store is a Resources
+	Swap        bool     // Commit.Swap and Commit.Expect work, and the store is a Resources
 }

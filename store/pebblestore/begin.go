@@ -30,7 +30,7 @@ func (s *Store) reincarnate(mark string) error {
 			return err
 		}
 	}
-	s.id.incarnation++
+	s.id.incarnation.Add(1)
 	if err := s.writeIdentity(); err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (s *Store) commit(ctx context.Context, c *store.Commit) (store.Tip, error) 
 	if err := s.learn(c.Task, e); err != nil {
 		return store.Tip{}, err
 	}
-	if len(c.Swap) > 0 {
+	if len(c.Swap)+len(c.Expect) > 0 {
 		defer s.lockResources(c)()
 	}
 	if err := s.judge(c, e); err != nil {
@@ -94,7 +94,7 @@ func (s *Store) judge(c *store.Commit, e *entry) error {
 			return &store.FencedError{Task: c.Task, Effect: st.Effect, Want: st.Rev, Have: have}
 		}
 	}
-	if err := s.judgeSwap(c); err != nil {
+	if err := s.judgeResources(c); err != nil {
 		return err
 	}
 	if err := s.durable(); err != nil {
@@ -103,41 +103,77 @@ func (s *Store) judge(c *store.Commit, e *entry) error {
 	return s.keepTime(now)
 }
 
-func (s *Store) judgeSwap(c *store.Commit) error {
+func (s *Store) judgeResources(c *store.Commit) error {
 	for i := range c.Swap {
 		r := &c.Swap[i]
-		have, _, err := s.numbered(appendResource(nil, r.Name))
-		if err != nil {
+		if err := s.judgeResource(c.Task, r.Name, r.Rev); err != nil {
 			return err
 		}
-		if have != r.Rev {
-			return &store.SwapError{Task: c.Task, Resource: r.Name, Want: r.Rev, Have: have}
+	}
+	for i := range c.Expect {
+		if err := s.judgeResource(c.Task, c.Expect[i].Name, c.Expect[i].Rev); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// lockResources locks the resources a commit swaps, in order of their names, and returns what unlocks them. A commit
-// has its task's lock by then and takes no other task's, so nobody waits in a circle.
-func (s *Store) lockResources(c *store.Commit) func() {
-	names := make([]string, len(c.Swap))
-	for i := range c.Swap {
-		names[i] = c.Swap[i].Name
+func (s *Store) judgeResource(task, name string, want uint64) error {
+	have, _, err := s.numbered(appendResource(nil, name))
+	if err == nil && have != want {
+		err = &store.SwapError{Task: task, Resource: name, Want: want, Have: have}
 	}
-	slices.SortFunc(names, cmp.Compare[string])
-	entries := make([]*entry, len(names))
-	for i, name := range names {
-		entries[i] = s.resources.take(name)
-		entries[i].mu.Lock()
-		entries[i].flight.Store(anyVersion)
+	return err
+}
+
+// lockResources locks the resources that a commit swaps, and shares those that it expects, in order of their names; it returns
+// what unlocks them. A commit has its task's lock by then and takes no other task's, so nobody waits in a circle.
+func (s *Store) lockResources(c *store.Commit) func() {
+	taken := make([]resource, 0, len(c.Swap)+len(c.Expect))
+	for i := range c.Swap {
+		taken = append(taken, resource{name: c.Swap[i].Name, swapped: true})
+	}
+	for i := range c.Expect {
+		taken = append(taken, resource{name: c.Expect[i].Name})
+	}
+	slices.SortFunc(taken, func(a, b resource) int { return cmp.Compare(a.name, b.name) })
+	for i := range taken {
+		taken[i].entry = s.resources.take(taken[i].name)
+		taken[i].lock()
 	}
 	return func() {
-		for i, name := range names {
-			entries[i].flight.Store(0)
-			entries[i].mu.Unlock()
-			s.resources.give(name, entries[i])
+		for _, r := range taken {
+			r.unlock()
+			s.resources.give(r.name, r.entry)
 		}
 	}
+}
+
+// resource is one that a commit has locked.
+type resource struct {
+	name    string
+	swapped bool // else it is only expected
+	entry   *entry
+}
+
+func (r *resource) lock() {
+	if !r.swapped {
+		r.entry.read.RLock()
+		return
+	}
+	r.entry.mu.Lock()
+	r.entry.read.Lock()
+	r.entry.flight.Store(anyVersion)
+}
+
+func (r *resource) unlock() {
+	if !r.swapped {
+		r.entry.read.RUnlock()
+		return
+	}
+	r.entry.flight.Store(0)
+	r.entry.read.Unlock()
+	r.entry.mu.Unlock()
 }
 
 // land writes a commit that was judged. If it returns an error the outcome is uncertain.
@@ -182,7 +218,7 @@ func (s *Store) landed(c *store.Commit, e *entry) {
 		s.due.tell(w)
 	}
 	e.at, e.meta = c.At, c.Meta
-	e.head.Store(&head{tip: c.Tip})
+	e.head.Store(&head{tip: c.Tip, unsettled: len(e.effects) > 0})
 }
 
 // writer puts rows into a batch; keys and values are built in buf. It stops at the first error.

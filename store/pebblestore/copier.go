@@ -90,6 +90,13 @@ func (s *Store) landImport(b *pebble.Batch, e *entry, m *importing) error {
 		b.Close()
 		return err
 	}
+	s.imports.Lock()
+	defer s.imports.Unlock()
+	s.id.incarnation.Add(1) // seen too early it only makes somebody careful
+	if m.w.set(identityKey, s.id.row()); m.w.err != nil {
+		b.Close()
+		return m.w.err
+	}
 	tip := m.last.Tip
 	e.flight.Store(tip.Version)
 	defer e.flight.Store(0)
@@ -97,7 +104,7 @@ func (s *Store) landImport(b *pebble.Batch, e *entry, m *importing) error {
 		return &store.UncertainError{Task: m.task, Tip: tip, Cause: err}
 	}
 	e.at, e.meta, e.effects = m.last.At, m.last.Meta, m.effects
-	e.head.Store(&head{tip: tip})
+	e.head.Store(&head{tip: tip, unsettled: len(m.effects) > 0})
 	if len(m.effects) > 0 {
 		s.ready.tell(0)
 	}

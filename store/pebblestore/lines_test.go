@@ -46,9 +46,9 @@ func TestLinesRoundTrip(t *testing.T) {
 	var first bytes.Buffer
 	require.NoError(t, store.ExportAll(ctx, from, &first))
 	require.Contains(t, first.String(), `"snapshot":{"amount":4900,"note":"<b>&</b>","order":"#W1"}`, "readable as it is")
-	to, err := Open("to", small(vfs.NewMem(), c.now))
+	disk := vfs.NewMem()
+	to, err := Open("to", small(disk, c.now))
 	require.NoError(t, err)
-	defer to.Close()
 	n, err := store.Import(ctx, to, bytes.NewReader(first.Bytes()))
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
@@ -67,6 +67,12 @@ func TestLinesRoundTrip(t *testing.T) {
 
 	_, err = store.Import(ctx, to, bytes.NewReader(first.Bytes()))
 	require.ErrorIs(t, err, store.ErrConflict)
+	require.EqualValues(t, 3, to.Info().Incarnation, "one more with each task")
+	require.NoError(t, to.Close())
+	to, err = Open("to", small(disk, c.now))
+	require.NoError(t, err)
+	require.EqualValues(t, 3, to.Info().Incarnation)
+	require.NoError(t, to.Close())
 }
 
 // records are the lines of an export that are no effects.

@@ -11,9 +11,10 @@ import (
 
 // entry is the lock of one task, and what is known of the task while it is held or remembered.
 type entry struct {
-	mu   sync.Mutex // held by every durable write of the task, through its sync
-	note sync.Mutex // held by Note, and by Erase together with mu; taken after mu
-	refs int        // guarded by the shard
+	mu   sync.Mutex   // held by every durable write of the task, through its sync
+	read sync.RWMutex // of a resource: held by who swaps it, and shared by who expects it, through the sync; taken after mu
+	note sync.Mutex   // held by Note, and by Erase together with mu; taken after mu
+	refs int          // guarded by the shard
 
 	// Guarded by mu; valid if loaded.
 	loaded  bool
@@ -33,8 +34,9 @@ type entry struct {
 
 // head is a durable tip; of an absent task it is zero.
 type head struct {
-	tip    store.Tip
-	erased bool
+	tip       store.Tip
+	erased    bool
+	unsettled bool // it has unsettled effects
 }
 
 // effect is what a commit needs to know of an unsettled effect.
@@ -68,6 +70,17 @@ func (e *entry) find(id string) int {
 	return -1
 }
 
+// know remembers what was read of the task, which is locked.
+func (e *entry) know(rec *store.Record, kind store.Kind, es []store.Effect) {
+	e.effects = nil
+	for i := range es {
+		e.effects = append(e.effects, known(&es[i]))
+	}
+	e.at, e.meta = rec.At, rec.Meta
+	e.head.Store(&head{tip: rec.Tip, erased: kind == store.KindErased, unsettled: len(es) > 0})
+	e.loaded = true
+}
+
 // settled waits until what was read at version is durable: if it may be part of a write in flight, until that is over.
 func (e *entry) settled(version uint64) {
 	if f := e.flight.Load(); f == 0 || (f != anyVersion && version < f) {
@@ -83,7 +96,8 @@ const shards = 64
 // locks are the entries of all tasks in use and of some that are remembered.
 type locks struct {
 	seed   maphash.Seed
-	most   int // remembered per shard
+	most   int64 // beside those in use
+	count  atomic.Int64
 	shards [shards]struct {
 		mu sync.Mutex
 		m  map[string]*entry
@@ -92,7 +106,7 @@ type locks struct {
 }
 
 func newLocks(most int) *locks {
-	l := &locks{seed: maphash.MakeSeed(), most: max(1, most/shards)}
+	l := &locks{seed: maphash.MakeSeed(), most: int64(most)}
 	for i := range l.shards {
 		l.shards[i].m = map[string]*entry{}
 	}
@@ -108,23 +122,25 @@ func (l *locks) take(task string) *entry {
 	if e == nil {
 		e = &entry{}
 		s.m[task] = e
+		l.count.Add(1)
 	}
 	e.refs++
 	return e
 }
 
-// give gives an entry back. If there are too many, some that nobody uses are forgotten.
+// give gives an entry back. If there are too many, one that nobody uses is forgotten.
 func (l *locks) give(task string, e *entry) {
 	s := &l.shards[maphash.String(l.seed, task)%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.refs--
-	if len(s.m) <= l.most {
+	if l.count.Load() <= l.most {
 		return
 	}
 	for t, old := range s.m {
 		if old.refs == 0 {
 			delete(s.m, t)
+			l.count.Add(-1)
 			return
 		}
 	}

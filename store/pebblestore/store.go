@@ -51,6 +51,7 @@ type Store struct {
 
 	tasks     *locks
 	resources *locks
+	imports   sync.Mutex // one import lands at a time, since it changes the identity
 	claims    sync.Mutex // one claim at a time, since it holds the locks of several tasks
 	due       watermark
 	ready     watermark
@@ -136,7 +137,7 @@ func (s *Store) closePebble() (err error) {
 type identity struct {
 	format      uint32
 	id          [16]byte
-	incarnation uint64
+	incarnation atomic.Uint64
 	keyed       [32]byte // MAC of the id under the key of the records, zero if there is none
 }
 
@@ -187,7 +188,7 @@ func (s *Store) readIdentity() error {
 	}
 	s.id.format = uint32(format)
 	copy(s.id.id[:], rest)
-	s.id.incarnation = binary.BigEndian.Uint64(rest[16:])
+	s.id.incarnation.Store(binary.BigEndian.Uint64(rest[16:]))
 	copy(s.id.keyed[:], rest[24:])
 	if s.id.keyed != s.keyed(s.id.id) {
 		return fmt.Errorf("the key is not the one the store was created with: %w", store.ErrInvalid)
@@ -208,7 +209,8 @@ func (s *Store) create() error {
 	if foreign {
 		return rowFault(identityKey, "identity is missing")
 	}
-	s.id = identity{format: Format, incarnation: 1}
+	s.id.format = Format
+	s.id.incarnation.Store(1)
 	rand.Read(s.id.id[:])
 	s.id.keyed = s.keyed(s.id.id)
 	if err := s.writeIdentity(); err != nil {
@@ -219,9 +221,12 @@ func (s *Store) create() error {
 }
 
 func (s *Store) writeIdentity() error {
-	rest := binary.BigEndian.AppendUint64(append([]byte(nil), s.id.id[:]...), s.id.incarnation)
-	rest = append(rest, s.id.keyed[:]...)
-	return s.checked(s.db.Set(identityKey, appendNumbered(nil, identityKey, uint64(s.id.format), rest), pebble.Sync))
+	return s.checked(s.db.Set(identityKey, s.id.row(), pebble.Sync))
+}
+
+func (i *identity) row() []byte {
+	rest := binary.BigEndian.AppendUint64(append([]byte(nil), i.id[:]...), i.incarnation.Load())
+	return appendNumbered(nil, identityKey, uint64(i.format), append(rest, i.keyed[:]...))
 }
 
 // checked is err, or the failure that Pebble was not told of.
@@ -373,7 +378,7 @@ func (s *Store) stopClock() error {
 
 // Info implements store.Store.
 func (s *Store) Info() store.Info {
-	return store.Info{ID: s.id.id, Incarnation: s.id.incarnation, Format: Format, Sole: true, Swap: true}
+	return store.Info{ID: s.id.id, Incarnation: s.id.incarnation.Load(), Format: Format, Sole: true, Swap: true}
 }
 
 // Now implements store.Store.

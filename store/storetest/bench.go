@@ -178,6 +178,27 @@ func wake(at store.Micros) func(*store.Commit) { return func(c *store.Commit) { 
 
 func since(at store.Micros) func(*store.Commit) { return func(c *store.Commit) { c.Meta.Since = at } }
 
+// with is a commit with changes.
+func (b *bench) with(task string, base store.Tip, changes ...func(*store.Commit)) *store.Commit {
+	c := b.next(task, base)
+	for _, change := range changes {
+		change(c)
+	}
+	return c
+}
+
+func expects(name string, rev uint64) func(*store.Commit) {
+	return func(c *store.Commit) { c.Expect = append(c.Expect, store.Revision{Name: name, Rev: rev}) }
+}
+
+func expectsMany(n int) func(*store.Commit) {
+	return func(c *store.Commit) {
+		for i := range n {
+			expects(fmt.Sprintf("free-%d", i), 0)(c)
+		}
+	}
+}
+
 func swaps(name string, rev uint64, value string) func(*store.Commit) {
 	return func(c *store.Commit) {
 		c.Swap = append(c.Swap, store.Resource{Name: name, Rev: rev, Value: []byte(value)})

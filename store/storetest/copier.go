@@ -62,7 +62,10 @@ func importKeepsTheHashes(b *bench) {
 	for i := range es {
 		es[i].Task = "b"
 	}
+	before := b.s.Info()
 	require.NoError(b, copier.Import(ctx, "b", sequence(rs), es))
+	require.Greater(b, b.s.Info().Incarnation, before.Incarnation, "the original may go on elsewhere")
+	require.Equal(b, before.ID, b.s.Info().ID)
 	got, effects := exported(b, "b")
 	require.Equal(b, rs, got)
 	require.Len(b, effects, 1)

@@ -41,6 +41,9 @@ func badInput(b *bench) {
 		"emit and settle":  func(c *store.Commit) { emits("x")(c); settles("x", 1)(c) },
 		"empty resource":   swaps("", 0, ""),
 		"resource twice":   func(c *store.Commit) { swaps("r", 0, "")(c); swaps("r", 0, "")(c) },
+		"expected twice":   func(c *store.Commit) { expects("r", 0)(c); expects("r", 0)(c) },
+		"expect and swap":  func(c *store.Commit) { expects("r", 0)(c); swaps("r", 0, "")(c) },
+		"nothing expected": expects("", 0),
 		"base hash only":   func(c *store.Commit) { c.Base.Version = 0 },
 		"zero in resource": swaps("\x00", 0, ""),
 	} {
@@ -107,6 +110,7 @@ func limitsAreExact(b *bench) {
 	try("effect id", emits(long(store.MaxName)), emits(long(store.MaxName+1)))
 	if b.s.Info().Swap {
 		try("value", swaps("r", 0, long(store.MaxResource)), swaps("r2", 0, long(store.MaxResource+1)))
+		try("expected", expectsMany(store.MaxExpect), expectsMany(store.MaxExpect+1))
 		try("resource", swaps(long(store.MaxName), 0, ""), swaps(long(store.MaxName+1), 0, ""))
 	}
 	b.create(long(store.MaxTask))

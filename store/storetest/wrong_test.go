@@ -149,7 +149,7 @@ func (s *toy) Commit(ctx context.Context, c *store.Commit) (store.Tip, error) {
 	s.bend(ctx, c)
 	now, _ := s.Memory.Now(ctx)
 	tip, err := s.Memory.Commit(ctx, c)
-	c.Base, c.From, c.Until, c.Settle = original.Base, original.From, original.Until, original.Settle
+	c.Base, c.From, c.Until, c.Settle, c.Expect = original.Base, original.From, original.Until, original.Settle, original.Expect
 	if err != nil {
 		return s.lose(c, err)
 	}
@@ -162,6 +162,9 @@ func (s *toy) Commit(ctx context.Context, c *store.Commit) (store.Tip, error) {
 func (s *toy) bend(ctx context.Context, c *store.Commit) {
 	if tip, err := s.Memory.Tip(ctx, c.Task); err == nil && tip.Version == c.Base.Version && s.wrong("compares the version only") {
 		c.Base = tip
+	}
+	if s.wrong("looks away from what it expects") {
+		c.Expect = nil
 	}
 	if s.wrong("settles without looking at the revision") {
 		_, es, _ := s.Memory.Load(ctx, c.Task)
@@ -374,6 +377,7 @@ func TestWrongStoresFail(t *testing.T) {
 		"keeps used-up names in memory only":      "OnceSurvives",
 		"leaves a resource of a loser":            "LoserLeavesNothing",
 		"reads a bad checksum as not found":       "CorruptIsAnError",
+		"looks away from what it expects":         "ResourcesAreExpected",
 		"creates an erased id again":              "ErasedStaysErased",
 	} {
 		t.Run(fault, func(t *testing.T) {
