@@ -28,7 +28,7 @@ type row struct {
 
 var (
 	machinery = []string{"internal/canon", "internal/clock", "internal/engine"}
-	public    = []string{"guard", "machine", "machine/workingstate", "context", "store", "store/pebblestore", "resume", "resume/httpeffect"}
+	public    = []string{"guard", "machine", "machine/workingstate", "machine/workingstate/files", "context", "store", "store/pebblestore", "resume", "resume/httpeffect"}
 )
 
 // table is read from the top; the first row that matches a package holds. A package without a row is a fault.
@@ -46,6 +46,8 @@ var table = []row{
 		instead: "a projection reads the snapshot it is given; let resume load it and pass it in"},
 	{pkg: "machine/workingstate", may: []string{"machine", "guard", "context"},
 		instead: "take a small interface, as its Committer is, and let the caller pass a controller in"},
+	{pkg: "machine/workingstate/files", may: []string{"machine", "guard", "machine/workingstate"},
+		instead: "the files are a copy that people read: take the committer, and leave what is true to the store"},
 	{pkg: "store", may: []string{"internal/canon"},
 		instead: "a store holds bytes and versions and knows no machine; encode in resume and pass bytes down"},
 	{pkg: "store/pebblestore", may: []string{"store", pebble},

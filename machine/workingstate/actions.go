@@ -30,15 +30,11 @@ func (a Agent) Actions(ctx context.Context, n int) ([]Action, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := a.c.Recent(ctx, a.task, a.who, n, events()...)
+	done, err := a.Changes(ctx, n)
 	if err != nil {
 		return nil, err
 	}
 	attempts, err := a.c.Attempts(ctx, a.task, a.who)
-	if err != nil {
-		return nil, err
-	}
-	done, err := changes(a.id, entries)
 	if err != nil {
 		return nil, err
 	}

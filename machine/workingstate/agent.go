@@ -114,9 +114,13 @@ func (a Agent) Start(ctx context.Context, m *machine.Machine[Table]) (started bo
 	return a.StartWith(ctx, m, Table{})
 }
 
-// StartWith is Start with what was held elsewhere, as files hold it. An agent that has a working state keeps what it has.
+// StartWith is Start with what was held elsewhere, as files hold it; see [Clean]. An agent that has a working state keeps
+// what it has. Errors wrap [ErrTable], or are the [Committer]'s.
 func (a Agent) StartWith(ctx context.Context, m *machine.Machine[Table], t Table) (started bool, err error) {
-	return a.c.Ensure(ctx, m.Task(a.task, guard.Principal{ID: a.id}, t.Clone()), a.who)
+	if t, err = Clean(t); err != nil {
+		return false, err
+	}
+	return a.c.Ensure(ctx, m.Task(a.task, guard.Principal{ID: a.id}, t), a.who)
 }
 
 // Set writes a key; the outcome's answer is a [SetReply]. A refusal is an outcome, not an error: its first finding's code is

@@ -32,13 +32,18 @@ func (a Agent) Get(ctx context.Context, history int) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	entries, err := a.c.Recent(ctx, a.task, a.who, min(max(history, 1), MaxHistory), events()...)
-	if err != nil {
-		return Report{}, err
-	}
 	r := report(t, now)
-	r.History, err = changes(a.id, entries)
+	r.History, err = a.Changes(ctx, min(max(history, 1), MaxHistory))
 	return r, err
+}
+
+// Changes are the newest n changes, oldest first; for what keeps them elsewhere.
+func (a Agent) Changes(ctx context.Context, n int) ([]Change, error) {
+	entries, err := a.c.Recent(ctx, a.task, a.who, n, events()...)
+	if err != nil {
+		return nil, err
+	}
+	return changes(a.id, entries)
 }
 
 func report(t Table, now time.Time) Report {

@@ -16,9 +16,13 @@ type Case[P any] = guard.Case[Table, P]
 
 // The events. They are judged on the newest version: their own expectations are the compare-and-set.
 var (
-	SetKey        = machine.NewEvent[Set]("working_state_set", machine.Narrowing())
-	ClearKey      = machine.NewEvent[Clear]("working_state_clear", machine.Narrowing())
-	LeaveHandoff  = machine.NewEvent[Handoff]("working_state_handoff", machine.Narrowing())
+	// SetKey writes a key.
+	SetKey = machine.NewEvent[Set]("working_state_set", machine.Narrowing())
+	// ClearKey retires a key.
+	ClearKey = machine.NewEvent[Clear]("working_state_clear", machine.Narrowing())
+	// LeaveHandoff replaces the note for the next wake-up.
+	LeaveHandoff = machine.NewEvent[Handoff]("working_state_handoff", machine.Narrowing())
+	// RetireHandoff removes the note.
 	RetireHandoff = machine.NewEvent[ClearHandoff]("working_state_clear_handoff", machine.Narrowing())
 )
 
@@ -76,6 +80,7 @@ func New(o Options) (*machine.Machine[Table], error) {
 		Apply(applyClear).
 		Then(machine.Return(replyClear))
 	handoffs(b, o)
+	b.Invariant("well_formed", wellFormed)
 	m, err := b.Build()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOptions, err)

@@ -1,17 +1,14 @@
 package workingstate
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
 )
 
-// KeyPattern is the form of a key.
+// KeyPattern is the form of a key, as a regular expression.
 const KeyPattern = `^[a-z0-9][a-z0-9._-]{0,63}$`
-
-var keyForm = regexp.MustCompile(KeyPattern)
 
 // Set are the arguments of working_state_set. Key, value and reason are required. Without a ttl the key holds until it is
 // set or cleared, also when it had a ttl before.
@@ -39,7 +36,7 @@ type SetReply struct {
 func trimmed(key string) string { return strings.TrimSpace(key) }
 
 func goodKey(key string) guard.Verdict {
-	if keyForm.MatchString(trimmed(key)) {
+	if isKey(trimmed(key)) {
 		return guard.Allow()
 	}
 	return guard.Deny(CodeBadKey, "a key is 1 to 64 of a-z 0-9 . _ -, beginning with a letter or digit").
