@@ -11,6 +11,7 @@ import (
 type Facts struct {
 	entries  []Entry
 	subjects Subjects
+	watch    func(fact string) // hears of each look; nil when nobody listens
 }
 
 // Subjects maps a kind of subject to the ids that a payload and the task's data name. Under "" stands the task itself.
@@ -46,6 +47,9 @@ func (f Facts) look(i *FactInfo, subject string) (*Entry, bool) {
 	if i == nil {
 		return nil, false
 	}
+	if f.watch != nil {
+		f.watch(i.Name)
+	}
 	if subject == "" {
 		ids := f.subjects[i.About]
 		if len(ids) != 1 {
@@ -67,6 +71,9 @@ func (f Facts) entry(k Key) *Entry {
 
 // Entry is what is recorded under a key.
 func (f Facts) Entry(k Key) (Entry, bool) {
+	if f.watch != nil {
+		f.watch(k.Fact)
+	}
 	if e := f.entry(k); e != nil {
 		return *e, true
 	}
@@ -80,7 +87,11 @@ func (f Facts) Len() int { return len(f.entries) }
 func (f Facts) All() []Entry { return f.entries }
 
 // Bound is a copy that resolves facts without a subject to these ids.
-func (f Facts) Bound(s Subjects) Facts { return Facts{f.entries, s} }
+func (f Facts) Bound(s Subjects) Facts { return Facts{f.entries, s, f.watch} }
+
+// Watched is a copy that tells a function the name of each fact that is looked up in it. For tools that find out what an invariant
+// looks at.
+func (f Facts) Watched(seen func(fact string)) Facts { return Facts{f.entries, f.subjects, seen} }
 
 // Subjects are the ids that Bound set.
 func (f Facts) Subjects() Subjects { return f.subjects }
@@ -105,7 +116,7 @@ func (f Facts) With(evidence ...Evidence) (Facts, []Merged) {
 	if len(evidence) == 0 {
 		return f, nil
 	}
-	out := Facts{make([]Entry, len(f.entries), len(f.entries)+len(evidence)), f.subjects}
+	out := Facts{make([]Entry, len(f.entries), len(f.entries)+len(evidence)), f.subjects, f.watch}
 	copy(out.entries, f.entries)
 	merged := make([]Merged, len(evidence))
 	for n, ev := range evidence {
@@ -189,5 +200,5 @@ func (f Facts) Without(drop func(Key) bool) Facts {
 			kept = append(kept, e)
 		}
 	}
-	return Facts{kept, f.subjects}
+	return Facts{kept, f.subjects, f.watch}
 }

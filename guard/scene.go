@@ -30,6 +30,9 @@ type Scene struct {
 	usedSpace  [6]*Entry
 }
 
+// Undeclared ends the text of a verdict that a guard is at fault by because it looked at a fact that it had not declared.
+const Undeclared = ", which it does not declare"
+
 // frame is one guard's looks.
 type frame struct {
 	reads    []AnyFact
@@ -173,7 +176,7 @@ func (s *Scene) look(info *FactInfo, subject string) (*Entry, bool) {
 	}
 	for i := range s.frames {
 		if f := &s.frames[i]; !f.declares(info) {
-			f.blame("looks at " + info.Name + ", which it does not declare")
+			f.blame("looks at " + info.Name + Undeclared)
 		}
 	}
 	k, ok := s.key(info, subject)

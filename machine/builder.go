@@ -44,6 +44,7 @@ type core struct {
 	engine      *engine.Engine
 	driven      map[State]map[string][]*edge // edges that a changed fact drives
 	timed       map[*EventInfo]bool          // events of waits and timers
+	declared    map[string]string            // events named by Events, to place
 }
 
 type wait struct {
@@ -82,7 +83,7 @@ func New[D any](name string, initial State) *Builder[D] {
 	return &Builder[D]{&core{
 		name: name, version: 1, initial: initial, place: place(1),
 		supers: map[State][]State{}, superPlaces: map[State]string{}, final: map[State]string{}, waits: map[State]*wait{}, timers: map[State][]timer{},
-		effects: map[string]*EffectInfo{}, facts: map[string]*guard.FactInfo{}, factPlaces: map[string]string{}, events: map[string]*EventInfo{},
+		effects: map[string]*EffectInfo{}, facts: map[string]*guard.FactInfo{}, factPlaces: map[string]string{}, events: map[string]*EventInfo{}, declared: map[string]string{},
 		subjects: findSubjects(t), dataType: t, clone: cloner[D](t),
 		decode:    func(raw []byte) (any, error) { return guard.DecodeStored[D](raw) },
 		decodeNew: func(raw []byte) (any, error) { return guard.Decode[D](raw) },
@@ -120,6 +121,18 @@ func (b *Builder[D]) Facts(facts ...guard.AnyFact) {
 	at := place(1)
 	for _, f := range facts {
 		b.c.fact(f.Info(), at)
+	}
+}
+
+// Events declares the events that the machine is meant to take: all of a package, say. One that no edge is for is a fault; without
+// Events, an event that nobody uses is unknown to the machine.
+func (b *Builder[D]) Events(events ...AnyEvent) {
+	at := place(1)
+	for _, ev := range events {
+		i := ev.Info()
+		if b.c.event(i, at); i != nil && b.c.declared[i.Name] == "" {
+			b.c.declared[i.Name] = at
+		}
 	}
 }
 

@@ -17,10 +17,13 @@ const (
 	LintUnsettled     = "unsettled"      // a state in which an effect can be under way, and no edge for one of its ends
 	LintEndsUnsettled = "ends_unsettled" // an edge ends the task where an effect may have no outcome; it will be refused then
 	LintLapse         = "guarded_lapse"  // guards may keep a wait or a timer from ever ending
+	LintUnused        = "unused_event"   // an event that is declared with Events, and no edge is for it
+	LintUnguarded     = "unguarded"      // an invariant looks at a fact that no guard looks at
 	LintWidens        = "widens"         // an event that is judged on the newest version causes effects or asks questions
 )
 
-var silenceable = []string{LintLossy, LintOptional, LintSecret, LintUnsettled, LintEndsUnsettled, LintLapse, LintWidens}
+var silenceable = []string{LintLossy, LintOptional, LintSecret, LintUnsettled, LintEndsUnsettled, LintLapse, LintUnused,
+	LintUnguarded, LintWidens}
 
 // accepted is one rule silenced at one subject.
 type accepted struct {
@@ -91,6 +94,18 @@ func (c *core) lint() {
 		}
 	}
 	c.lintEffects()
+	c.lintEvents()
+	c.lintLooks()
+	c.lintInvariants()
+}
+
+// lintEvents finds events that were declared for nothing.
+func (c *core) lintEvents() {
+	for _, name := range sorted(c.declared) {
+		if !slices.ContainsFunc(c.edges, func(e *edge) bool { return e.event == c.events[name] }) {
+			c.rule(LintUnused, "event "+name, c.declared[name], "is declared, and no edge is for it", "add one, or remove it")
+		}
+	}
 }
 
 func (c *core) lintNames() {

@@ -34,6 +34,9 @@ var flawedGates = map[string]struct {
 	}},
 	"undeclared_look": {"fault", func(b *machine.Builder[gate]) {
 		machine.On(b, leave).From(moving).Stay().By(guard.User).Check("looks", func(c guard.Case[gate, mark]) guard.Verdict {
+			if c.Payload.Text == "" || c.Payload.Text == "tried" {
+				return guard.Allow() // so that Build does not notice
+			}
 			if _, known := badge.Get(c); known {
 				return guard.Allow()
 			}

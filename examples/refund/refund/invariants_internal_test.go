@@ -19,6 +19,7 @@ func wrong(t *testing.T, edges func(*machine.Builder[Refund])) *day {
 	b := machine.New[Refund]("refund", CheckingEligibility)
 	edges(b)
 	b.Facts(Eligible)
+	b.Accept(machine.LintUnguarded, machine.Everywhere, "these machines are wrong on purpose")
 	invariants(b)
 	m, err := b.Build()
 	require.NoError(t, err)
