@@ -99,7 +99,9 @@ func TestEveryEdgeOfTheTable(t *testing.T) {
 		"resume":               "machine guard context store canon clock engine",
 		"examples/refund/desk": "guard machine workingstate context store pebblestore resume model",
 		"examples/hello":       "guard machine workingstate context store pebblestore resume",
-		"cmd/pawl":             "guard machine workingstate context store pebblestore resume",
+		"cmd/pawl":             "guard machine workingstate context store pebblestore resume cobra",
+		"cmd/pawl/cli":         "guard machine workingstate context store pebblestore resume cobra pretty",
+		"cmd/pawl/holder":      "store",
 		".":                    "",
 	}
 	const module = archtest.Module
@@ -111,6 +113,7 @@ func TestEveryEdgeOfTheTable(t *testing.T) {
 		"sim": module + "/internal/sim", "archtest": module + "/internal/archtest", "cmd": module + "/cmd/pawl",
 		"validator": "github.com/go-playground/validator/v10", "pebble": "github.com/cockroachdb/pebble/v2/vfs",
 		"stateless": "github.com/qmuntal/stateless", "openai": "github.com/openai/openai-go/v3",
+		"cobra": "github.com/spf13/cobra", "pretty": "github.com/jedib0t/go-pretty/v6/table",
 		"uuid": "github.com/google/uuid", "near": "github.com/cockroachdb/pebble/v20", "cgo": "C",
 	}
 	for pkg, allowed := range may {

@@ -12,7 +12,10 @@ const (
 	openai    = "github.com/openai/openai-go"
 	schemas   = "github.com/google/jsonschema-go"
 	pebble    = "github.com/cockroachdb/pebble/v2"
+	pflag     = "github.com/spf13/pflag"
+	pretty    = "github.com/jedib0t/go-pretty/v6"
 	stateless = "github.com/qmuntal/stateless"
+	term      = "golang.org/x/term"
 	uniseg    = "github.com/rivo/uniseg"
 	validator = "github.com/go-playground/validator/v10"
 )
@@ -68,6 +71,12 @@ var table = []row{
 		instead: "the command only reads flags; what a service needs as well belongs into cmd/pawl/mcp"},
 	{pkg: "cmd/pawl/mcp", may: join(public, mcpSDK, schemas),
 		instead: "a service serves its own machines with this package: it takes a controller and knows no command line"},
+	{pkg: "cmd/pawl/holder", may: []string{"store"},
+		instead: "a service links this package beside its store: keep the command line, and all that it needs, out of it"},
+	{pkg: "cmd/pawl/cli", may: join(public, "cmd/pawl/holder", cobra, pflag, pretty, term),
+		instead: "a service builds its own tool with this package: what brings a server or a provider comes in through Tool.Commands"},
+	{pkg: "cmd/pawl", may: join(public, cobra), family: true,
+		instead: "the program only says of which parts it is made; put what it does into cmd/pawl/cli"},
 	{pkg: "cmd/...", may: public, family: true,
 		instead: "a command uses the public packages as a stranger would; declare a dependency it really needs in this table"},
 	{pkg: "internal/sim/...", any: true},
@@ -77,7 +86,7 @@ var table = []row{
 }
 
 // documented packages need a comment on every exported symbol: the public ones, with their test packages.
-var documented = join(public, "machine/machinetest", "store/storetest", "cmd/pawl/mcp")
+var documented = join(public, "machine/machinetest", "store/storetest", "cmd/pawl/cli", "cmd/pawl/holder", "cmd/pawl/mcp")
 
 // core packages never reach a heavy module, however many imports lie between.
 var core = join(public, machinery...)
@@ -88,6 +97,10 @@ var heavy = []string{
 	"github.com/anthropics/anthropic-sdk-go",
 	"github.com/mark3labs/mcp-go",
 	"github.com/modelcontextprotocol/go-sdk",
+	cobra,
+	pflag,
+	pretty,
+	term,
 }
 
 // testLibraries stay out of shipped code, where they would reach every user's binary.

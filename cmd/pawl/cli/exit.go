@@ -29,9 +29,9 @@ const (
 
 // Errors to branch on; each has its exit code.
 var (
-	ErrUsage    = errors.New("used wrongly") // a flag, an argument or an input file is malformed
-	ErrNotFound = errors.New("not found")    // no such store, task, version, machine or key
-	ErrLocked   = errors.New("store is in use")
+	ErrUsage    = errors.New("used wrongly")       // a flag, an argument or an input file is malformed
+	ErrNotFound = errors.New("not found")          // no such store, task, version, machine or key
+	ErrLocked   = errors.New("store is in use")    // another process has the store open ([LockedError])
 	ErrCorrupt  = errors.New("store has problems") // what verify found
 )
 

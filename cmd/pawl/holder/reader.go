@@ -12,14 +12,23 @@ import (
 // Reader is what can be read of a store, wherever it is open: pebblestore.Store is one in this process, [Client] is one
 // through the socket of another. The methods mean what they mean in package store.
 type Reader interface {
+	// Info says what the store is.
 	Info() store.Info
+	// Now is the store's clock.
 	Now(ctx context.Context) (store.Micros, error)
+	// Tip is the version and hash of a task's newest record.
 	Tip(ctx context.Context, task string) (store.Tip, error)
+	// Load is the newest record, and the unsettled effects.
 	Load(ctx context.Context, task string) (store.Record, []store.Effect, error)
+	// History yields records from newest down to oldest.
 	History(ctx context.Context, task string, newest, oldest uint64) iter.Seq2[store.Record, error]
+	// Once is the version whose commit used a name up.
 	Once(ctx context.Context, task, name string) (uint64, error)
+	// Find lists tasks in pages.
 	Find(ctx context.Context, q store.Query) ([]store.Row, string, error)
+	// Effects lists all unsettled effects in pages.
 	Effects(ctx context.Context, after string, limit int) ([]store.Effect, string, error)
+	// Attempts are the refused attempts that are kept.
 	Attempts(ctx context.Context, task string) ([]store.Attempt, error)
 
 	store.Resources
