@@ -198,7 +198,7 @@ func TestUnguarded(t *testing.T) {
 		},
 		"between two": func(b B) {
 			b.InvariantStep("i", func(old, next machine.Snapshot[Desk]) error {
-				if old.State == Paying && next.State == Closed {
+				if old.State == Paying && next.State == Paying {
 					return look(next)
 				}
 				return nil
