@@ -128,7 +128,17 @@ func (s *Sealer) finish(buf []byte, start int) []byte {
 // Open checks and decodes a sealed value. The record shares nothing with value. Of a base, only Task and Tip are set.
 // ErrCorrupt or ErrNewer, naming task and version.
 func (s *Sealer) Open(task string, version uint64, value []byte) (Record, Kind, error) {
-	rec := Record{Task: task, Tip: Tip{Version: version}}
+	return s.open(task, Tip{Version: version}, value, true)
+}
+
+// Reopen is Open for a version whose hash the store computed before, when it wrote or read it, and remembers. It checks all
+// that Open checks, and saves the hash.
+func (s *Sealer) Reopen(task string, tip Tip, value []byte) (Record, Kind, error) {
+	return s.open(task, tip, value, false)
+}
+
+func (s *Sealer) open(task string, tip Tip, value []byte, hash bool) (Record, Kind, error) {
+	rec, version := Record{Task: task, Tip: tip}, tip.Version
 	if len(value) < 3+sumSize {
 		return corrupt(task, version, "record is truncated")
 	}
@@ -163,7 +173,9 @@ func (s *Sealer) Open(task string, version uint64, value []byte) (Record, Kind, 
 		return corrupt(task, version, "record is malformed")
 	}
 	rec.Meta.Final = flags&flagFinal != 0
-	rec.Tip.Hash = sha256.Sum256(whole)
+	if hash {
+		rec.Tip.Hash = sha256.Sum256(whole)
+	}
 	if flags&flagErased != 0 {
 		return rec, KindErased, nil
 	}

@@ -33,6 +33,10 @@ func TestSealRoundTrips(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, kind, k)
 			require.Equal(t, rec, got)
+			got, k, err = s.Reopen(rec.Task, rec.Tip, out[key:])
+			require.NoError(t, err)
+			require.Equal(t, kind, k)
+			require.Equal(t, rec, got)
 		}
 		tip := store.Tip{Version: 7, Hash: sha256.Sum256(nil)}
 		out, key := s.SealBase(nil, "a", tip)

@@ -26,7 +26,11 @@ func storeLoad(w *warehouse, how string) benchmark {
 	}
 	b := benchmark{name: "store/load/" + how, unit: nanoseconds, callers: 1, calls: 12_000}
 	b.ours = func(at place) (side, error) {
-		s, err := w.open(at, from, pebblestore.Options{CacheBytes: cache})
+		o := pebblestore.Options{CacheBytes: cache}
+		if how != "cold" {
+			o.Tasks = w.tasks
+		}
+		s, err := w.open(at, from, o)
 		if err != nil {
 			return side{}, err
 		}

@@ -21,18 +21,17 @@ func readFault(key []byte, err error) error {
 	return fmt.Errorf("task %s: read: %w", taskOf(key), err)
 }
 
-// newest reads a task in one search: its unsettled effects, which are handed to each, and its newest record, which
-// is zero if there is no such task. With each nil the effects are not read.
-func (s *Store) newest(task string, each func(store.Effect)) (store.Record, store.Kind, error) {
+// newest reads a task in one search: its newest record, which is zero if there is no such task, and its unsettled effects.
+func (s *Store) newest(task string) (rec store.Record, kind store.Kind, es []store.Effect, err error) {
 	it, err := s.db.NewIter(nil)
 	if err != nil {
-		return store.Record{}, 0, err
+		return store.Record{}, 0, nil, err
 	}
-	rec, kind, err := s.newestAt(it, task, each)
-	return rec, kind, errors.Join(err, it.Close())
+	rec, kind, err = s.newestAt(it, task, func(e store.Effect) { es = append(es, e) })
+	return rec, kind, es, errors.Join(err, it.Close())
 }
 
-// newestAt does what newest does with an iterator that stays open.
+// newestAt does what newest does with an iterator that stays open. With each nil the effects are not read.
 func (s *Store) newestAt(it *pebble.Iterator, task string, each func(store.Effect)) (store.Record, store.Kind, error) {
 	var scratch [store.MaxTask + 16]byte
 	first := appendTask(scratch[:0], task, effectRow)
@@ -93,18 +92,19 @@ func (s *Store) Load(ctx context.Context, task string) (store.Record, []store.Ef
 }
 
 func (s *Store) load(ctx context.Context, task string) (store.Record, []store.Effect, error) {
-	if err := store.CheckTask(task); err != nil {
-		return store.Record{}, nil, err
-	}
 	if err := s.enter(ctx); err != nil {
 		return store.Record{}, nil, err
 	}
 	defer s.leave()
-	var es []store.Effect
-	rec, kind, err := s.newest(task, func(e store.Effect) { es = append(es, e) })
 	if e := s.tasks.peek(task); e != nil {
-		e.settled(rec.Tip.Version)
+		if rec, ok := s.remembered(task, e.head.Load()); ok && !s.g.failed() {
+			return rec, nil, nil
+		}
 	}
+	if err := store.CheckTask(task); err != nil {
+		return store.Record{}, nil, err
+	}
+	rec, kind, es, err := s.searched(task)
 	if failed := s.durable(); failed != nil {
 		return store.Record{}, nil, failed
 	}
@@ -117,6 +117,40 @@ func (s *Store) load(ctx context.Context, task string) (store.Record, []store.Ef
 		return store.Record{}, nil, &store.ErasedError{Task: task, Tip: rec.Tip}
 	}
 	return rec, es, nil
+}
+
+// remembered gets the record of a remembered tip by its key, which is half the cost of a search. False if the tip alone
+// does not tell everything about the task, or if the record is not what it should be: the search will find out why. The
+// tip may be of a moment ago, but no later one was durable when the call began.
+func (s *Store) remembered(task string, h *head) (store.Record, bool) {
+	if h == nil || h.tip.Version == 0 || h.erased || h.unsettled {
+		return store.Record{}, false
+	}
+	buf := s.buffers.Get().(*[]byte)
+	defer s.buffers.Put(buf)
+	value, closer, err := s.db.Get(store.AppendKey((*buf)[:0], task, h.tip.Version))
+	if err != nil {
+		return store.Record{}, false
+	}
+	rec, kind, err := s.sealer.Reopen(task, h.tip, value)
+	return rec, closer.Close() == nil && err == nil && kind == store.KindRecord
+}
+
+// searched reads a task by a search and, unless it is busy, remembers it.
+func (s *Store) searched(task string) (store.Record, store.Kind, []store.Effect, error) {
+	e := s.tasks.take(task)
+	defer s.tasks.give(task, e)
+	if e.head.Load() == nil && e.mu.TryLock() {
+		defer e.mu.Unlock()
+		rec, kind, es, err := s.newest(task)
+		if err == nil && rec.Tip.Version > 0 && !e.loaded {
+			e.know(&rec, kind, es)
+		}
+		return rec, kind, es, err
+	}
+	rec, kind, es, err := s.newest(task)
+	e.settled(rec.Tip.Version)
+	return rec, kind, es, err
 }
 
 // Tip implements store.Store.
@@ -165,14 +199,11 @@ func (s *Store) learn(task string, e *entry) error {
 	if e.loaded {
 		return nil
 	}
-	var es []effect
-	rec, kind, err := s.newest(task, func(full store.Effect) { es = append(es, known(&full)) })
+	rec, kind, es, err := s.newest(task)
 	if err != nil {
 		return err
 	}
-	e.effects, e.at, e.meta = es, rec.At, rec.Meta
-	e.head.Store(&head{tip: rec.Tip, erased: kind == store.KindErased})
-	e.loaded = true
+	e.know(&rec, kind, es)
 	return nil
 }
 

@@ -1,0 +1,114 @@
+package pebblestore
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlgo/pawl/store"
+)
+
+// TestLoadRemembers checks that who has loaded a task can commit to it without another search: it is known from then on.
+func TestLoadRemembers(t *testing.T) {
+	u := newSubject(t)
+	s, err := Open("db", small(u.fs, u.c.now))
+	require.NoError(t, err)
+	defer s.Close()
+	require.Nil(t, s.tasks.peek("a"), "nothing is known after an open")
+	rec, es, err := s.Load(ctx, "a")
+	require.NoError(t, err)
+	e := s.tasks.peek("a")
+	require.True(t, e.loaded)
+	require.Equal(t, head{tip: u.tip, unsettled: true}, *e.head.Load())
+	require.Equal(t, rec.Meta, e.meta)
+	require.Equal(t, rec.At, e.at)
+	require.Equal(t, []effect{known(&es[0])}, e.effects)
+
+	_, _, err = s.Load(ctx, "absent")
+	require.ErrorIs(t, err, store.ErrNotFound)
+	require.Nil(t, s.tasks.peek("absent").head.Load(), "what is not there is not remembered")
+}
+
+// TestRememberedIsChecked checks that a record that is got by a remembered tip is checked like any other: a flipped byte anywhere in
+// it, the record of another version or task, a base in its place and no record at all are told.
+func TestRememberedIsChecked(t *testing.T) {
+	for name, key := range map[string][]byte{"plain": nil, "with a MAC": []byte("secret")} {
+		o := small(vfs.NewMem(), nil)
+		o.Key = key
+		s, err := Open("db", o)
+		require.NoError(t, err)
+		first, err := s.Commit(ctx, step("a", 0, store.Tip{}))
+		require.NoError(t, err)
+		tip, err := s.Commit(ctx, step("a", 1, first))
+		require.NoError(t, err)
+		_, err = s.Commit(ctx, step("b", 0, store.Tip{}))
+		require.NoError(t, err)
+		got, _, err := s.Load(ctx, "a")
+		require.NoError(t, err)
+		require.Equal(t, tip, got.Tip)
+
+		at := store.AppendKey(nil, "a", 2)
+		good := stored(t, s, at)
+		_, ok := s.remembered("a", s.tasks.peek("a").head.Load())
+		require.True(t, ok, name)
+		bad := map[string][]byte{"older": stored(t, s, store.AppendKey(nil, "a", 1)), "other": stored(t, s, store.AppendKey(nil, "b", 1))}
+		base, n := s.sealer.SealBase(nil, "a", tip)
+		bad["base"] = base[n:]
+		for i := 0; i < len(good); i += 13 {
+			flipped := bytes.Clone(good)
+			flipped[i] ^= 4
+			bad["flipped"] = flipped
+			for what, value := range bad {
+				require.NoError(t, s.db.Set(at, value, pebble.NoSync))
+				_, ok := s.remembered("a", s.tasks.peek("a").head.Load())
+				require.False(t, ok, "%s, %s, byte %d", name, what, i)
+				if what != "base" {
+					_, _, err = s.Load(ctx, "a")
+					require.ErrorIs(t, err, store.ErrCorrupt, "%s, %s, byte %d", name, what, i)
+				}
+			}
+		}
+		require.NoError(t, s.db.Delete(at, pebble.NoSync))
+		_, ok = s.remembered("a", s.tasks.peek("a").head.Load())
+		require.False(t, ok)
+		require.NoError(t, s.db.Set(at, good, pebble.NoSync))
+		again, _, err := s.Load(ctx, "a")
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+		require.NoError(t, s.Close())
+	}
+}
+
+func stored(t *testing.T, s *Store, key []byte) []byte {
+	value, closer, err := s.db.Get(key)
+	require.NoError(t, err)
+	defer closer.Close()
+	return bytes.Clone(value)
+}
+
+// TestEveryWriteIsRemembered checks that what a store remembers of its tasks is what a store that remembers nothing reads.
+func TestEveryWriteIsRemembered(t *testing.T) {
+	c := &clock{}
+	c.at.Store(epoch)
+	s, err := Open("db", small(vfs.NewMem(), c.now))
+	require.NoError(t, err)
+	defer s.Close()
+	for i, op := range generate(23, 300, 300) {
+		c.at.Store(epoch + int64(i)*1e6)
+		require.NoError(t, op(s))
+		for _, task := range []string{"task-0", "task-1", "task-2", "task-3", "task-4"} {
+			e := s.tasks.peek(task)
+			if e == nil || e.head.Load() == nil || e.head.Load().tip.Version == 0 {
+				continue
+			}
+			fresh := &entry{}
+			require.NoError(t, s.learn(task, fresh))
+			require.Equal(t, *fresh.head.Load(), *e.head.Load(), "operation %d, %s", i, task)
+			require.Equal(t, fresh.meta, e.meta, "operation %d, %s", i, task)
+			require.ElementsMatch(t, fresh.effects, e.effects, "operation %d, %s", i, task)
+		}
+	}
+}
