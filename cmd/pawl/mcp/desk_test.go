@@ -47,6 +47,8 @@ type desk struct {
 	chat *guard.Authority
 	log  *lines
 
+	asked, let chan struct{} // when made: the order service says that it was asked, and answers when it is let
+
 	mu  sync.Mutex
 	now time.Time
 }
@@ -80,12 +82,22 @@ func (d *desk) controller() *resume.Controller {
 		Machines: []machine.Definition{workingstate.Machine, refund.Machine},
 		Observers: []resume.Observer{
 			resume.Pull(refund.OrderOwner, answers("trader")),
-			resume.Pull(refund.OrderStatus, answers(refund.OrderOpen)),
+			resume.Pull(refund.OrderStatus, func(ctx context.Context, q guard.Query) (guard.Observed[string], error) {
+				if d.asked != nil {
+					d.asked <- struct{}{}
+					<-d.let
+				}
+				return answers(refund.OrderOpen)(ctx, q)
+			}),
 			resume.Pull(refund.Eligible, answers(refund.Eligibility{Eligible: true, Policy: "v7"})),
 		},
 		Effects: []resume.Handler{resume.Perform(refund.IssueRefund,
-			func(context.Context, machine.Job[refund.Payment]) (refund.Record, error) { return refund.Record{}, machine.NotSent(context.Canceled) },
-			func(context.Context, machine.Job[refund.Payment]) (refund.Record, bool, error) { return refund.Record{}, false, nil })},
+			func(context.Context, machine.Job[refund.Payment]) (refund.Record, error) {
+				return refund.Record{}, machine.NotSent(context.Canceled)
+			},
+			func(context.Context, machine.Job[refund.Payment]) (refund.Record, bool, error) {
+				return refund.Record{}, false, nil
+			})},
 		Trust: []*guard.Authority{d.chat},
 	})
 	require.NoError(d.t, err)
@@ -121,6 +133,26 @@ func (d *desk) refunds(order string) string {
 	require.NoError(d.t, err)
 	require.NoError(d.t, out.Err())
 	return s.Task()
+}
+
+// underWay gives each client a call whose source does not answer before it is let, and waits until it was asked.
+func (d *desk) underWay(clients []*sdk.ClientSession) <-chan *sdk.CallToolResult {
+	d.t.Helper()
+	id := d.refunds("under_way")
+	d.sleep(48 * time.Hour)
+	d.asked, d.let = make(chan struct{}), make(chan struct{})
+	finished := make(chan *sdk.CallToolResult)
+	for _, s := range clients {
+		go func() {
+			res, err := s.CallTool(d.t.Context(), &sdk.CallToolParams{Name: "task_report", Arguments: map[string]any{"task_id": id}})
+			if err != nil {
+				res = &sdk.CallToolResult{IsError: true}
+			}
+			finished <- res
+		}()
+		<-d.asked
+	}
+	return finished
 }
 
 // both may read and write.
@@ -159,6 +191,7 @@ func (d *desk) stdio(srv *mcp.Server, g mcp.Grant, version string) *sdk.ClientSe
 	client, options := d.client(version)
 	session, err := client.Connect(d.t.Context(), &sdk.IOTransport{Reader: out, Writer: in}, options)
 	require.NoError(d.t, err)
+	require.Equal(d.t, version, session.InitializeResult().ProtocolVersion)
 	d.t.Cleanup(func() {
 		require.NoError(d.t, session.Close())
 		require.NoError(d.t, <-ended)
@@ -178,7 +211,9 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-func (d *desk) tokens() *mcp.Tokens { return mcp.NewTokens(filepath.Join(d.t.TempDir(), "tokens.jsonl")) }
+func (d *desk) tokens() *mcp.Tokens {
+	return mcp.NewTokens(filepath.Join(d.t.TempDir(), "tokens.jsonl"))
+}
 
 // http is a client over HTTP.
 func (d *desk) http(srv *mcp.Server, g mcp.Grant, version string) *sdk.ClientSession {
@@ -192,6 +227,7 @@ func (d *desk) http(srv *mcp.Server, g mcp.Grant, version string) *sdk.ClientSes
 	session, err := client.Connect(d.t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1,
 		HTTPClient: &http.Client{Transport: bearer{token, http.DefaultTransport}}}, options)
 	require.NoError(d.t, err)
+	require.Equal(d.t, version, session.InitializeResult().ProtocolVersion)
 	d.t.Cleanup(func() { _ = session.Close() })
 	return session
 }

@@ -91,7 +91,6 @@ func (s *Server) bounded(ending context.Context, next http.Handler) http.Handler
 			http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
 			return
 		}
-		w.Header().Set("Cache-Control", "no-store")
 		if r.Method == http.MethodPost {
 			limit := time.Now().Add(s.o.Within + answering)
 			c := http.NewResponseController(w)

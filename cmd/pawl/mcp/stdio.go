@@ -13,13 +13,15 @@ import (
 )
 
 // ServeStdio serves one agent on a pair of streams, one JSON message a line, until the client closes its end or the context
-// ends; both are a normal end, and give nil. Nothing else may be written to out. scopes are what the connection may do.
-// Errors wrap [workingstate.ErrAgent], or are the streams'.
+// ends; both are a normal end, and give nil. Calls under way are given [DefaultGrace] to finish. Nothing else may be written
+// to out. Errors wrap [workingstate.ErrAgent], or are the streams'.
 func (s *Server) ServeStdio(ctx context.Context, g Grant, in io.ReadCloser, out io.WriteCloser) error {
 	if err := workingstate.CheckAgent(g.Agent); err != nil {
 		return err
 	}
-	session, err := s.protocol(&g).Connect(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: MaxBody}, nil)
+	serving, end := context.WithCancel(context.WithoutCancel(ctx)) // calls under way may finish when ctx has ended
+	defer end()
+	session, err := s.protocol(&g).Connect(serving, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: MaxBody}, nil)
 	if err != nil {
 		return fmt.Errorf("serve agent %s: %w", g.Agent, err)
 	}

@@ -84,6 +84,9 @@ func (t *Tokens) Add(name, agent string, scopes []Scope, now, expires time.Time)
 	if !tokenName.MatchString(name) {
 		return "", fmt.Errorf("%w: name %.80q must be 1 to %d of A-Z a-z 0-9 . _ -", ErrTokens, name, MaxTokenName)
 	}
+	if !expires.IsZero() && !now.Before(expires) {
+		return "", fmt.Errorf("%w: token %s would expire at %s, which is past", ErrTokens, name, expires.Format(time.RFC3339))
+	}
 	known, err := t.List()
 	if err != nil {
 		return "", err
@@ -102,7 +105,7 @@ func (t *Tokens) Add(name, agent string, scopes []Scope, now, expires time.Time)
 		return "", err
 	}
 	if _, mine, err := t.Verify(token, now); err != nil || mine != name {
-		return "", fmt.Errorf("%w: another program wrote token %s to %s at the same time, or it has expired already", ErrTokens, name, t.path)
+		return "", fmt.Errorf("%w: another program wrote token %s to %s at the same time", ErrTokens, name, t.path)
 	}
 	return token, nil
 }
