@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"encoding"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -44,13 +46,22 @@ type typeLint struct {
 
 // value looks at a type under a path of field names.
 func (l typeLint) value(t reflect.Type, path []string, above []reflect.Type) {
+	at := strings.Join(path, ".")
 	if slices.Contains(above, t) || marshals(t) {
+		if oneWay(t) {
+			l.c.rule(LintLossy, l.subject, l.place, "holds a "+t.String()+" in "+at+", which writes itself and does not read itself back, or the other way round",
+				"give it both MarshalJSON and UnmarshalJSON, or both text methods (case B058)")
+		}
 		return
 	}
 	above = append(slices.Clone(above), t)
-	at := strings.Join(path, ".")
 	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		l.value(t.Elem(), path, above)
+	case reflect.Map:
+		if k := t.Key().Kind(); k != reflect.String && (k < reflect.Int || k > reflect.Uintptr) && !marshals(t.Key()) {
+			l.c.fault("not_data", l.place, l.subject+" has a "+t.String()+" in "+at, "use texts or whole numbers as keys")
+		}
 		l.value(t.Elem(), path, above)
 	case reflect.Float32, reflect.Float64:
 		if hasWord(append(path, l.subject), moneyWords) {
@@ -65,6 +76,21 @@ func (l typeLint) value(t reflect.Type, path []string, above []reflect.Type) {
 			l.field(t.Field(i), path, above)
 		}
 	}
+}
+
+// oneWay tells whether a type takes only one of the two directions into its own hands.
+func oneWay(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	var writes, reads bool
+	switch {
+	case p.Implements(reflect.TypeFor[json.Marshaler]()):
+		writes, reads = true, p.Implements(reflect.TypeFor[json.Unmarshaler]())
+	case p.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		writes, reads = true, p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+	default:
+		reads = true
+	}
+	return writes != reads
 }
 
 func (l typeLint) field(f reflect.StructField, path []string, above []reflect.Type) {
