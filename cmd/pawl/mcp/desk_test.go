@@ -146,7 +146,7 @@ func (d *desk) underWay(clients []*sdk.ClientSession) <-chan *sdk.CallToolResult
 		go func() {
 			res, err := s.CallTool(d.t.Context(), &sdk.CallToolParams{Name: "task_report", Arguments: map[string]any{"task_id": id}})
 			if err != nil {
-				res = &sdk.CallToolResult{IsError: true}
+				res = &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: err.Error()}}}
 			}
 			finished <- res
 		}()
@@ -299,4 +299,9 @@ func (r result) details() map[string]any {
 // set is the arguments of working_state_set.
 func set(key, value, more string) string {
 	return fmt.Sprintf(`{"key":%q,"value":%q,"reason":"exit on break"%s}`, key, value, more)
+}
+
+func requireDone(t *testing.T, res *sdk.CallToolResult) {
+	t.Helper()
+	require.False(t, res.IsError, "%s", res.Content[0].(*sdk.TextContent).Text)
 }

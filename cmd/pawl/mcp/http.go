@@ -22,7 +22,7 @@ const sessionless = "2026-07-28"
 // names the version. Every request needs a bearer token of the file. agent, when it is not "", is the only one that is
 // served. Take [Server.Serve] for a listener of its own.
 func (s *Server) Handler(tokens *Tokens, agent string) http.Handler {
-	return s.web(context.Background(), tokens, agent).handler
+	return s.web(newEnding(), tokens, agent).handler
 }
 
 // web is what serves HTTP, and what must be ended with it.
@@ -31,7 +31,7 @@ type web struct {
 	protocol []*sdk.Server
 }
 
-func (s *Server) web(ending context.Context, tokens *Tokens, agent string) web {
+func (s *Server) web(e *ending, tokens *Tokens, agent string) web {
 	var h [2]http.Handler
 	var p []*sdk.Server
 	for i, stateless := range []bool{false, true} {
@@ -48,7 +48,7 @@ func (s *Server) web(ending context.Context, tokens *Tokens, agent string) web {
 		}
 		h[0].ServeHTTP(w, r)
 	})
-	return web{s.sameOrigin(s.bounded(ending, s.signedIn(tokens, agent, eras))), p}
+	return web{s.sameOrigin(s.bounded(e, s.signedIn(tokens, agent, eras))), p}
 }
 
 // signedIn lets in who has a token.
@@ -79,10 +79,14 @@ func (s *Server) signedIn(tokens *Tokens, agent string, next http.Handler) http.
 	})
 }
 
-// bounded bounds how many requests are served at once and how long each may take, and ends streams when the server ends.
-func (s *Server) bounded(ending context.Context, next http.Handler) http.Handler {
-	room := make(chan struct{}, MaxRequests)
+// bounded bounds how many requests are served at once and how long each may take.
+func (s *Server) bounded(e *ending, next http.Handler) http.Handler {
+	streams := make(chan struct{}, MaxRequests)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		room := e.calls
+		if r.Method != http.MethodPost {
+			room = streams
+		}
 		select {
 		case room <- struct{}{}:
 			defer func() { <-room }()
@@ -91,18 +95,48 @@ func (s *Server) bounded(ending context.Context, next http.Handler) http.Handler
 			http.Error(w, "too many requests at once", http.StatusServiceUnavailable)
 			return
 		}
-		if r.Method == http.MethodPost {
-			limit := time.Now().Add(s.o.Within + answering)
-			c := http.NewResponseController(w)
-			_, _ = c.SetReadDeadline(limit), c.SetWriteDeadline(limit) // a recorder in a test has none
-		} else {
-			ctx, cancel := context.WithCancel(r.Context())
-			defer cancel()
-			defer context.AfterFunc(ending, cancel)()
-			r = r.WithContext(ctx)
+		if r.Method != http.MethodPost {
+			e.stream(w, r, next)
+			return
 		}
+		limit := time.Now().Add(s.o.Within + oneRequest)
+		c := http.NewResponseController(w)
+		_, _ = c.SetReadDeadline(limit), c.SetWriteDeadline(limit) // a recorder in a test has none
 		next.ServeHTTP(w, r)
 	})
+}
+
+// ending is the end of a server over HTTP: calls are answered first, then the streams end.
+type ending struct {
+	calls chan struct{} // one for each request that is under way
+	done  context.Context
+	end   context.CancelFunc
+}
+
+func newEnding() *ending {
+	e := &ending{calls: make(chan struct{}, MaxRequests)}
+	e.done, e.end = context.WithCancel(context.Background())
+	return e
+}
+
+// stream serves a request that has no end of its own.
+func (e *ending) stream(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(e.done, cancel)()
+	next.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// drain waits for the calls that are under way, lets no other in, and ends the streams.
+func (e *ending) drain(ctx context.Context) {
+	defer e.end()
+	for range MaxRequests {
+		select {
+		case e.calls <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // sameOrigin keeps pages of other origins out, whatever name they reach us under. On a loopback address only a loopback name
@@ -158,9 +192,9 @@ func loopback(address string) bool {
 // Serve serves HTTP on a listener until the context ends, and gives calls under way [DefaultGrace] to end. It closes the
 // listener. An end by the context is nil. The path is /mcp. agent is as for [Server.Handler].
 func (s *Server) Serve(ctx context.Context, l net.Listener, tokens *Tokens, agent string) error {
-	ending, end := context.WithCancel(context.Background())
-	defer end()
-	w := s.web(ending, tokens, agent)
+	e := newEnding()
+	defer e.end()
+	w := s.web(e, tokens, agent)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", w.handler)
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: readingHead, IdleTimeout: keptAlive, MaxHeaderBytes: 16 << 10,
@@ -172,9 +206,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, tokens *Tokens, agen
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
-	end() // streams without calls
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), DefaultGrace)
 	defer cancel()
+	go e.drain(grace)
 	err := srv.Shutdown(grace)
 	for _, p := range w.protocol {
 		for session := range p.Sessions() {

@@ -30,7 +30,7 @@ const (
 const (
 	readingHead = 10 * time.Second // the head of a request
 	keptAlive   = 2 * time.Minute  // a connection without requests
-	answering   = time.Minute      // reading a request and writing its answer, beside the call itself
+	oneRequest  = time.Minute      // reading a request and writing its answer, beside the call itself
 )
 
 // DefaultReads and DefaultWrites bound how often one agent may call.

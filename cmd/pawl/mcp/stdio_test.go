@@ -26,7 +26,7 @@ func TestStdioEnds(t *testing.T) {
 	finished := d.underWay([]*sdk.ClientSession{session})
 	stop()
 	close(d.let)
-	require.False(t, (<-finished).IsError)
+	requireDone(t, <-finished)
 	require.NoError(t, <-ended)
 }
 
