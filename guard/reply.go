@@ -1,5 +1,7 @@
 package guard
 
+import "time"
+
 // OfferKind is the kind of subject of replies: the id of an offer.
 const OfferKind = "offer"
 
@@ -13,8 +15,19 @@ const (
 	ChoiceNo   Choice = "no"
 )
 
-// MaxReplyText is the longest text of a reply, in bytes.
-const MaxReplyText = 4 << 10
+// Limits of a reply.
+const (
+	MaxReplyText = 4 << 10 // bytes of its text
+	MaxMessage   = 256     // bytes of a channel's id of a message
+)
+
+// Shown is the channel's own word about the order of messages: this message, delivered then, put the offer's question and asked nothing
+// else; after it the channel showed the party nothing more, and the reply is the first thing that they wrote. The zero Shown
+// vouches for nothing: then words that say yes do not count, and the question is asked once more.
+type Shown struct {
+	Message string    `json:"message" validate:"required,max=256"` // the channel's id of the message
+	At      time.Time `json:"at" validate:"required"`              // when it was delivered there
+}
 
 // Reply is what a party said to an offer, as their own authenticated channel reports it. It is an observation, never
 // a payload (law 9).
@@ -23,6 +36,17 @@ type Reply struct {
 	Roles  []string `json:"roles,omitempty"`                    // the roles that the channel knows them to have
 	Text   string   `json:"text,omitempty" validate:"max=4096"` // what they typed, in full
 	Choice Choice   `json:"choice,omitempty" validate:"omitempty,oneof=yes no"`
+	// Shown is what was shown to them right before. A choice needs none: a button stands under the question that it answers.
+	Shown *Shown `json:"shown,omitempty"`
+}
+
+// Answers tells whether the reply, which came at an instant, answers a question that was put at another: the channel vouches that
+// the question was shown in between, and that nothing else was said. A no need not answer anything.
+func (r Reply) Answers(put, at time.Time) bool {
+	if r.Shown == nil {
+		return r.Choice != ChoiceNone
+	}
+	return r.Shown.Message != "" && !r.Shown.At.Before(put) && at.After(r.Shown.At)
 }
 
 // Consent judges the reply: a structured choice counts as it is, free text only when it is explicit. A yes that was

@@ -60,18 +60,30 @@ type storedWaiting struct {
 }
 
 type storedOffer struct {
-	ID       string  `json:"id"`
-	Event    string  `json:"event"`
-	Payload  any     `json:"payload"`
-	Digest   string  `json:"digest"`
-	Question string  `json:"question"`
-	To       Party   `json:"to"`
-	Opened   uint64  `json:"opened"`
-	OpenedAt int64   `json:"opened_at"`
-	Expires  int64   `json:"expires"`
-	Effects  []Draft `json:"effects,omitempty"`
-	Stands   []Stand `json:"stands,omitempty"`
-	Unclear  bool    `json:"unclear,omitempty"`
+	ID         string         `json:"id"`
+	Event      string         `json:"event"`
+	Payload    any            `json:"payload"`
+	Digest     string         `json:"digest"`
+	Question   string         `json:"question"`
+	To         Party          `json:"to"`
+	Opened     uint64         `json:"opened"`
+	OpenedAt   int64          `json:"opened_at"`
+	Expires    int64          `json:"expires"`
+	Effects    []Draft        `json:"effects,omitempty"`
+	Stands     []Stand        `json:"stands,omitempty"`
+	Need       int            `json:"need,omitempty"`
+	Of         int            `json:"of,omitempty"`
+	Barred     []string       `json:"barred,omitempty"`
+	Structured bool           `json:"structured,omitempty"`
+	Answers    []storedAnswer `json:"answers,omitempty"`
+}
+
+// storedAnswer is an answer as it is stored.
+type storedAnswer struct {
+	By     string `json:"by"`
+	Says   Said   `json:"says"`
+	Choice bool   `json:"choice,omitempty"`
+	At     int64  `json:"at"`
 }
 
 type storedIntent struct {
@@ -113,7 +125,7 @@ func (m *Machine[D]) Encode(dst []byte, s Snapshot[D]) ([]byte, error) {
 	}
 	for _, o := range s.Offers {
 		w.Offers = append(w.Offers, storedOffer{o.ID, o.Event, o.Payload, o.Digest, o.Question, o.To, o.Opened,
-			o.OpenedAt.UnixMicro(), o.Expires.UnixMicro(), o.Effects, o.Stands, o.Unclear})
+			o.OpenedAt.UnixMicro(), o.Expires.UnixMicro(), o.Effects, o.Stands, o.Need, o.Of, o.Barred, o.Structured, storedAnswers(o.Answers)})
 	}
 	for _, i := range s.Intents {
 		w.Intents = append(w.Intents, storedIntent{i.Effect, i.Key, i.Operation, i.Args, i.Status, i.Since, i.Settled, i.At.UnixMicro(), i.Holds})
@@ -282,9 +294,25 @@ func (c *core) readOffers(s *Snapshot[any], offers []readOffer) error {
 			return fmt.Errorf("offer %s: %w", o.ID, err)
 		}
 		s.Offers = append(s.Offers, OpenOffer{o.ID, o.Event, payload, o.Digest, o.Question, o.To, o.Opened, instant(o.OpenedAt),
-			instant(o.Expires), o.Effects, o.Stands, o.Unclear})
+			instant(o.Expires), o.Effects, o.Stands, o.Need, o.Of, o.Barred, o.Structured, readAnswers(o.Answers)})
 	}
 	return nil
+}
+
+func storedAnswers(answers []Answer) []storedAnswer {
+	var out []storedAnswer
+	for _, a := range answers {
+		out = append(out, storedAnswer{a.By, a.Says, a.Choice, a.At.UnixMicro()})
+	}
+	return out
+}
+
+func readAnswers(stored []storedAnswer) []Answer {
+	var out []Answer
+	for _, a := range stored {
+		out = append(out, Answer{a.By, a.Says, a.Choice, instant(a.At)})
+	}
+	return out
 }
 
 func (c *core) readIntents(s *Snapshot[any], intents []readIntent) error {

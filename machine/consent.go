@@ -8,7 +8,7 @@ import (
 )
 
 // consent judges law 9: an open offer of exactly this event and payload, the same effects to the byte, the same values
-// underneath, and the party's own explicit yes, said after the offer was made.
+// underneath, and the explicit yes of as many as must agree, said right after the offer was shown to them.
 func (a *attempt) consent(j *judged) guard.Verdict {
 	offer, v := a.offered(j)
 	if offer == nil {
@@ -17,71 +17,35 @@ func (a *attempt) consent(j *judged) guard.Verdict {
 	if v := a.stillStands(j, offer); !v.Allowed() {
 		return v
 	}
-	k := guard.Key{Fact: j.edge.confirm.Info().Name, Subject: offer.ID}
-	entry, ok := j.scene.Record(k)
-	if !ok {
-		return guard.Ask(offer.Question)
-	}
-	reply, _ := entry.Value.(guard.Reply)
-	switch {
-	case a.heard(offer.ID, guard.No): // also when it is dated before the yes: clocks differ
+	entry, replied := j.scene.Record(guard.Key{Fact: j.edge.confirm.Info().Name, Subject: offer.ID})
+	answers, need := a.answers(offer), max(offer.Need, j.edge.need, 1)
+	choice := offer.Structured || j.edge.choice(j, a.s.Data)
+	switch yes, _ := counted(answers, choice); {
+	case offer.declined(answers): // also by a no that is dated before the yes: clocks differ
 		return guard.Deny(CodeDeclined, "the party said no")
-	case !offer.answeredBy(reply, a.s.Owner):
-		return guard.Deny(CodeNotApprover, "somebody else than the party answered")
-	case !entry.At.After(offer.OpenedAt):
-		return guard.Deny(CodeBeforeQuestion, "it was said before the offer was made")
-	}
-	switch reply.Consent() {
-	case guard.Yes:
-		if reply.Choice == guard.ChoiceNone && a.elsewhere(offer) {
-			return guard.Ask(offer.Question)
-		}
+	case yes >= need:
 		j.offer = offer.ID
 		return guard.Allow()
-	case guard.No:
-		return guard.Deny(CodeDeclined, "the party said no")
+	case replied && need == 1:
+		return a.answerless(offer, entry)
+	case need > 1:
+		return guard.Ask(offer.Question).With("agreed", yes).With("need", need)
 	}
 	return guard.Ask(offer.Question)
 }
 
-// elsewhere tells whether a yes in free text may be about something else: another offer is open to the party, or something that
-// they said to this one was not explicit, so that their yes may answer another question (case B025).
-func (a *attempt) elsewhere(offer *OpenOffer) bool {
-	return offer.Unclear || a.heard(offer.ID, guard.Unclear) || slices.ContainsFunc(a.s.Offers, func(o OpenOffer) bool {
-		return o.ID != offer.ID && o.To == offer.To && a.in.Now.Before(o.Expires)
-	})
-}
-
-// replied tells whether an entry is a reply to the offer of that kind.
-func replied(e guard.Entry, offer string, as guard.Consent) bool {
-	r, isReply := e.Value.(guard.Reply)
-	return isReply && e.Key.Subject == offer && r.Consent() == as
-}
-
-// hear takes in what the party said to its offers. A no voids the offer, whatever comes after it; a word that is neither yes nor
-// no marks it, so that their next word may not count. What is not the party's own word does not get here: see relevant.
-func (a *attempt) hear(next *Snapshot[any]) []Voided {
-	var declined []Voided
-	for _, o := range slices.Clone(next.Offers) {
-		switch {
-		case a.heard(o.ID, guard.No):
-			declined = append(declined, Voided{Offer: o.ID, Reason: "declined"})
-			next.Offers = slices.DeleteFunc(slices.Clone(next.Offers), func(n OpenOffer) bool { return n.ID == o.ID })
-		case !o.Unclear && a.heard(o.ID, guard.Unclear):
-			next.Offers = slices.Clone(next.Offers)
-			next.Offers[slices.IndexFunc(next.Offers, func(n OpenOffer) bool { return n.ID == o.ID })].Unclear = true
-		}
+// answerless says why the newest reply is no yes.
+func (a *attempt) answerless(o *OpenOffer, e guard.Entry) guard.Verdict {
+	reply, _ := e.Value.(guard.Reply)
+	switch {
+	case slices.Contains(o.Barred, reply.By):
+		return guard.Deny(CodeNotApprover, "who proposed it may not agree to it")
+	case !o.answeredBy(reply, a.s.Owner):
+		return guard.Deny(CodeNotApprover, "somebody else than the party answered")
+	case !e.At.After(o.OpenedAt):
+		return guard.Deny(CodeBeforeQuestion, "it was said before the offer was made")
 	}
-	return declined
-}
-
-func (a *attempt) heard(offer string, as guard.Consent) bool {
-	for i := range a.evidence {
-		if e := a.evidence[i].Entry(); replied(e, offer, as) && a.c.relevant(&a.s, e) {
-			return true
-		}
-	}
-	return false
+	return guard.Ask(o.Question)
 }
 
 // offered finds the open offer that the payload repeats word for word.

@@ -33,6 +33,7 @@ func (m *Machine[D]) Copy(s Snapshot[D]) Snapshot[D] {
 // Copy is the offer in memory of its own.
 func (o OpenOffer) Copy() OpenOffer {
 	o.Payload, o.Effects, o.Stands = copied(o.Payload), slices.Clone(o.Effects), slices.Clone(o.Stands)
+	o.Barred, o.Answers = slices.Clone(o.Barred), slices.Clone(o.Answers)
 	return o
 }
 

@@ -48,19 +48,25 @@ type EventDescription struct {
 
 // EdgeDescription is one edge.
 type EdgeDescription struct {
-	Event    string             `json:"event"`
-	From     []State            `json:"from"`
-	Leaves   []State            `json:"leaves,omitempty"` // the groups that From comes from, as declared
-	To       State              `json:"to,omitempty"`     // "" stays
-	By       []guard.Actor      `json:"by,omitempty"`
-	Fresh    []string           `json:"fresh,omitempty"`
-	Guards   []GuardDescription `json:"guards,omitempty"`
-	Confirm  string             `json:"confirm,omitempty"`
-	Applies  bool               `json:"applies,omitempty"` // it changes the data
-	Emits    []string           `json:"emits,omitempty"`
-	Offers   []string           `json:"offers,omitempty"`
-	Returns  bool               `json:"returns,omitempty"`  // it answers its proposer
-	Reserves bool               `json:"reserves,omitempty"` // takes holds of shared resources
+	Event   string             `json:"event"`
+	From    []State            `json:"from"`
+	Leaves  []State            `json:"leaves,omitempty"` // the groups that From comes from, as declared
+	To      State              `json:"to,omitempty"`     // "" stays
+	By      []guard.Actor      `json:"by,omitempty"`
+	Fresh   []string           `json:"fresh,omitempty"`
+	Guards  []GuardDescription `json:"guards,omitempty"`
+	Confirm string             `json:"confirm,omitempty"`
+	// Need is how many must say yes out of how many, 0 when one; Separate keeps out who proposed; Structured may demand a choice.
+	Need       int  `json:"need,omitempty"`
+	Of         int  `json:"of,omitempty"`
+	Separate   bool `json:"separate,omitempty"`
+	Structured bool `json:"structured,omitempty"`
+
+	Applies  bool     `json:"applies,omitempty"` // it changes the data
+	Emits    []string `json:"emits,omitempty"`
+	Offers   []string `json:"offers,omitempty"`
+	Returns  bool     `json:"returns,omitempty"`  // it answers its proposer
+	Reserves bool     `json:"reserves,omitempty"` // takes holds of shared resources
 	// Revision is that of the edge's own functions: its checks, and what it applies, emits, offers and returns.
 	Revision int  `json:"revision,omitempty"`
 	Override bool `json:"override,omitempty"` // an operator's
@@ -172,6 +178,10 @@ func (e *edge) describe() EdgeDescription {
 	if e.confirm != nil {
 		d.Confirm = e.confirm.Info().Name
 	}
+	if e.need > 1 {
+		d.Need, d.Of = e.need, e.of
+	}
+	d.Separate, d.Structured = e.separate, e.structured != nil
 	for _, o := range e.outputs {
 		switch o.kind {
 		case emits:

@@ -241,7 +241,13 @@ func (w *world) fine() []guard.Evidence {
 
 // says is the answer of somebody to the newest offer.
 func (w *world) says(who, text string) guard.Evidence {
-	return saw(w, Answer, w.s.Offers[len(w.s.Offers)-1].ID, guard.Reply{By: who, Text: text})
+	o := w.s.Offers[len(w.s.Offers)-1]
+	return saw(w, Answer, o.ID, guard.Reply{By: who, Text: text, Shown: shown(o)})
+}
+
+// shown is the channel's word that the question was shown as soon as it was put, and that nothing came in between.
+func shown(o machine.OpenOffer) *guard.Shown {
+	return &guard.Shown{Message: "q/" + o.ID, At: o.OpenedAt}
 }
 
 // try judges a proposal of alice's at the newest version, and changes nothing.

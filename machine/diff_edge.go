@@ -94,6 +94,7 @@ func edgeDifferences(o, n way) []Difference {
 	d.guards(name, was.Guards, is.Guards)
 	d.needs(name, "fresh ", was.Fresh, is.Fresh)
 	d.needs(name, "confirmation ", present(was.Confirm), present(is.Confirm))
+	d.approval(name, was, is)
 	d.actors(name, was.By, is.By)
 	d.flag("edge", name, "takes holds of shared resources", was.Reserves, is.Reserves, false)
 	d.flag("edge", name, "leaves a final state", was.Reopens, is.Reopens, true)
@@ -108,6 +109,21 @@ func edgeDifferences(o, n way) []Difference {
 	d.doubtful("edge", name, "emits", strings.Join(was.Emits, ", "), strings.Join(is.Emits, ", "))
 	d.doubtful("edge", name, "offers", strings.Join(was.Offers, ", "), strings.Join(is.Offers, ", "))
 	return d.out
+}
+
+// approval is who must say yes, and how: fewer of them, more who may say no, or a weaker form loosens.
+func (d *diff) approval(name string, was, is EdgeDescription) {
+	if was.Need != is.Need || was.Of != is.Of {
+		less := is.Confirm == "" || is.Need < was.Need || is.Of-is.Need > was.Of-was.Need
+		text := fmt.Sprintf("the yes of %d of %d was demanded, %d of %d is", max(was.Need, 1), max(was.Of, 1), max(is.Need, 1), max(is.Of, 1))
+		if less {
+			d.review(Loosened, "edge", name, text)
+		} else {
+			d.add(Tightened, "edge", name, text)
+		}
+	}
+	d.flag("edge", name, "keeps out who proposed it", was.Separate, is.Separate, false)
+	d.flag("edge", name, "may demand a choice", was.Structured, is.Structured, false)
 }
 
 func present(name string) []string {

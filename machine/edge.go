@@ -25,6 +25,7 @@ type edge struct {
 	guards  []guard.Guard // over facts: judged without a payload, to say what is permitted
 	checks  []check       // over data and payload
 	confirm *guard.Fact[guard.Reply]
+	approval
 	apply   func(s *guard.Scene, data, payload any) any
 	outputs []output
 	when    *guard.FactInfo
@@ -160,7 +161,8 @@ func (e *Edge[D, P]) Check(name string, f func(guard.Case[D, P]) guard.Verdict, 
 }
 
 // Confirm demands an open offer of exactly this event and payload, effects that come out the same to the byte, and the
-// party's explicit yes to that offer, said after it was made (law 9). The commit uses the offer up.
+// party's explicit yes to that offer, said right after it was shown to them (law 9). The commit uses the offer up. [Edge.Quorum],
+// [Edge.Separate] and [Edge.Structured] demand more.
 func (e *Edge[D, P]) Confirm(reply guard.Fact[guard.Reply]) *Edge[D, P] {
 	e.e.confirm = &reply
 	e.reads([]guard.AnyFact{reply})

@@ -201,7 +201,7 @@ func TestRepeat(t *testing.T) {
 	again, re := Again.With(machine.None{}).As(guard.User), Re.With(Pay{"1", 5}).As(guard.User)
 	r := newRun(t, 5)
 	yes := func() guard.Observation {
-		return Answer.Observe(handles["chat"], guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: "yes"}, Subject: r.s.Offers[0].ID})
+		return Answer.Observe(handles["chat"], guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: "yes", Shown: shown(r.s.Offers[0])}, Subject: r.s.Offers[0].ID})
 	}
 	r.step("", five)
 	r.step("", Book.Info().Fail("t1/book/1", "no"))

@@ -40,8 +40,9 @@ type Entry struct {
 	Returned    json.RawMessage `json:"returned,omitempty" canon:"verbatim"`
 	Migrated    *Migrated       `json:"migrated,omitempty"` // what a migration left behind
 
-	window Window
-	seen   []string
+	window  Window
+	seen    []string
+	replies []UsedReply
 }
 
 // Exhibit is evidence that came in with a commit.
@@ -77,10 +78,13 @@ func (e *Entry) Window() Window { return e.window }
 // Not stored with the entry.
 func (e *Entry) Seen() []string { return e.seen }
 
-// SeenName is the name under which a source's own id of an observation is used up; "" when it has none, and for receipts,
-// which count once by their effect's key, and may have to come twice to settle it.
+// Replies are the messages that the commit counts as a yes: each is used up by it in the whole store. Not stored with the entry.
+func (e *Entry) Replies() []UsedReply { return e.replies }
+
+// SeenName is the name under which a source's own id of an observation is used up in the task; "" when it has none, for receipts,
+// which count once by their effect's key, and may have to come twice to settle it, and for what has a [ReplyName].
 func SeenName(ev guard.Evidence) string {
-	if ev.ID() == "" || ev.Fact().About == EffectKind {
+	if ev.ID() == "" || ev.Fact().About == EffectKind || ReplyName(ev) != "" {
 		return ""
 	}
 	return "seen/" + canon.DigestBytes([]byte(ev.Entry().Source+"\x00"+ev.ID()))

@@ -14,7 +14,7 @@ import (
 // TestB039: a decision that was sent before the question is refused to its sender, and never answers the question later.
 func TestB039(t *testing.T) {
 	w := newWorld(t)
-	early := saw(w, Answer, "t1/2/pay/0", guard.Reply{By: "alice", Text: "yes"})
+	early := saw(w, Answer, "t1/2/pay/0", guard.Reply{By: "alice", Text: "yes", Shown: &guard.Shown{Message: "m1", At: start}})
 	_, out := w.tryAs(guard.Principal{}, machine.Proposal{}, early)
 	require.Equal(t, machine.CodeOtherSubject, out.Code(), "no such offer is open")
 	w.after(time.Second)

@@ -11,6 +11,8 @@ const (
 	MaxFacts      = 256       // facts of a task
 	MaxOffers     = 32        // offers open at once
 	MaxTimers     = 16        // timers armed at once
+	MaxApprovers  = 16        // people of whom a quorum is
+	MaxAnswers    = 32        // people whose answers one offer keeps
 	MaxEffects    = 16        // effects intended by one commit
 	MaxEvidence   = 64        // observations of one step
 	MaxKey        = 128       // bytes of an idempotency key

@@ -104,6 +104,7 @@ func (c *core) lintOutputs(e *edge) {
 		c.fault("returns_twice", e.place, e.name+" returns two answers", "keep one Return")
 	}
 	c.lintConfirm(e)
+	c.lintApproval(e)
 }
 
 func (c *core) lintConfirm(e *edge) {

@@ -143,7 +143,7 @@ func (c *core) leads(s State, ev *EventInfo) bool { return len(c.ways[s][ev.Name
 func (a *crossing) moveOffers(next *Snapshot[any]) *UnmigratableError {
 	next.Offers = nil
 	for _, o := range a.s.Offers {
-		a.voided = append(a.voided, Voided{Offer: o.ID, Reason: "definition_changed"})
+		a.voided = append(a.voided, o.void(VoidDefinition))
 	}
 	return nil
 }

@@ -151,8 +151,8 @@ func (a *attempt) news() bool {
 		case guard.News, guard.Dispute:
 			return true
 		case guard.Late:
-			if r, isReply := ev.Entry().Value.(guard.Reply); isReply && r.Consent() != guard.Yes {
-				return true // clocks differ: what is no yes counts, whenever it was said
+			if a.answersChange(ev.Entry()) {
+				return true // of several people, and with clocks that differ, what was said earlier counts as well
 			}
 		case guard.Renewed:
 			old, _ := a.s.Facts.Entry(ev.Entry().Key)
@@ -182,6 +182,7 @@ func (a *attempt) land(blocked []Finding) (Snapshot[any], Outcome) {
 	next.Facts = a.facts.Without(a.c.passing(&next.Head))
 	out := Outcome{Kind: Committed, Task: next.Task, Version: next.Version, State: next.State, Before: a.s.Version}
 	out.entry = a.entry(next, nil, voided, out)
+	out.entry.replies = a.usedReplies(&next, "")
 	out.entry.Broken, out.entry.Blocked = a.c.broken(a.s, next), blocked
 	return next, out
 }

@@ -45,7 +45,7 @@ func TestSeveralOffers(t *testing.T) {
 	w.does(Ask.With(machine.None{}), w.fine()...)
 	require.Len(t, w.s.Offers, 2)
 	w.after(time.Minute)
-	reply := saw(w, Answer, w.s.Offers[1].ID, guard.Reply{By: "alice", Text: "yes"})
+	reply := saw(w, Answer, w.s.Offers[1].ID, guard.Reply{By: "alice", Text: "yes", Shown: shown(w.s.Offers[1])})
 	out := w.refuses(guard.CodeAsk, PayIt.With(Pay{"1", 1}), append(w.fine(), reply)...)
 	require.Equal(t, w.s.Offers[0].Question, out.Question, "a yes to the second is none to the first")
 	w.refuses(guard.CodeAsk, PayIt.With(Pay{"1", 2}), append(w.fine(), reply)...) // bare words are about none of several
@@ -73,10 +73,10 @@ func TestConsent(t *testing.T) {
 		{"B003: silence", 50, func(*world) []guard.Evidence { return nil }, guard.CodeAsk, machine.Ask},
 		{"somebody else", 50, says("bob", "yes"), machine.CodeNotApprover, machine.Refused},
 		{"nobody's channel", 50, func(w *world) []guard.Evidence {
-			return []guard.Evidence{saw(w, Answer, "t1/1/pay/0", guard.Reply{By: "alice", Text: "yes"})}
+			return []guard.Evidence{saw(w, Answer, "t1/1/pay/0", guard.Reply{By: "alice", Text: "yes", Shown: shown(w.s.Offers[0])})}
 		}, guard.CodeAsk, machine.Ask},
 		{"said before", 50, func(w *world) []guard.Evidence {
-			return []guard.Evidence{sawAt(w, Answer, w.s.Offers[0].ID, guard.Reply{By: "alice", Text: "yes"}, start)}
+			return []guard.Evidence{sawAt(w, Answer, w.s.Offers[0].ID, guard.Reply{By: "alice", Text: "yes", Shown: shown(w.s.Offers[0])}, start)}
 		}, machine.CodeBeforeQuestion, machine.Refused},
 		{"another payload", 49, says("alice", "yes"), machine.CodeOfferDiffers, machine.Refused},
 	} {
@@ -202,7 +202,7 @@ func TestVoidedWhileConfirming(t *testing.T) {
 	s, out := m.Step(s, machine.Input{Proposal: Ask.With(machine.None{}).BasedOn(1), Principal: alice, Now: start, Evidence: []guard.Evidence{name("a", start)}})
 	require.NoError(t, out.Err())
 	later := start.Add(time.Minute)
-	yes := see(Answer.Observe(handles["chat"], guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: "yes"}, Subject: s.Offers[0].ID}), later)
+	yes := see(Answer.Observe(handles["chat"], guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: "yes", Shown: shown(s.Offers[0])}, Subject: s.Offers[0].ID}), later)
 	pay := machine.Input{Proposal: PayIt.With(Pay{"1", 5}).BasedOn(2), Principal: alice, Now: later}
 	pay.Evidence = []guard.Evidence{yes, name("b", later)}
 	_, out = m.Step(s, pay)
@@ -271,9 +271,9 @@ func TestRole(t *testing.T) {
 		reply guard.Reply
 		code  string
 	}{
-		{guard.Reply{By: "carol", Roles: []string{"clerk"}, Text: "yes"}, ""},
-		{guard.Reply{By: "carol", Text: "yes"}, machine.CodeNotApprover},
-		{guard.Reply{By: "alice", Text: "yes"}, machine.CodeNotApprover},
+		{guard.Reply{By: "carol", Roles: []string{"clerk"}, Text: "yes", Shown: shown(s.Offers[0])}, ""},
+		{guard.Reply{By: "carol", Text: "yes", Shown: shown(s.Offers[0])}, machine.CodeNotApprover},
+		{guard.Reply{By: "alice", Text: "yes", Shown: shown(s.Offers[0])}, machine.CodeNotApprover},
 	} {
 		ev, err := guard.Verify(Answer.Observe(handles["chat"], guard.Observed[guard.Reply]{Value: row.reply, Subject: s.Offers[0].ID}),
 			guard.Acceptance{Fact: m.FactNamed, Trusts: func(*guard.Authority) bool { return true }, Now: now})

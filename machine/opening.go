@@ -16,11 +16,13 @@ func (a *attempt) voidOffers(j *judged, next *Snapshot[any]) []Voided {
 	next.Offers = nil
 	voided := make([]Voided, 0, len(a.s.Offers))
 	for i := range a.s.Offers {
-		reason := "left_state"
-		if a.s.Offers[i].ID == j.offer {
-			reason = "used"
+		o := a.s.Offers[i]
+		o.Answers = a.answers(&o)
+		reason := VoidLeft
+		if o.ID == j.offer {
+			reason = VoidUsed
 		}
-		voided = append(voided, Voided{Offer: a.s.Offers[i].ID, Reason: reason})
+		voided = append(voided, o.void(reason))
 	}
 	return voided
 }
@@ -32,15 +34,19 @@ func (a *attempt) keepOffers(next *Snapshot[any], used string) []Voided {
 	for i := range a.s.Offers {
 		o := &a.s.Offers[i]
 		if o.ID == used {
-			voided = append(voided, Voided{Offer: used, Reason: "used"})
+			agreed := *o
+			agreed.Answers = a.answers(o)
+			voided = append(voided, agreed.void(VoidUsed))
 			continue
 		}
 		if k := a.changed(o); k != nil {
-			voided = append(voided, Voided{Offer: o.ID, Reason: "value_changed", Fact: k})
+			v := o.void(VoidChanged)
+			v.Fact = k
+			voided = append(voided, v)
 			continue
 		}
 		if !a.in.Now.Before(o.Expires) {
-			voided = append(voided, Voided{Offer: o.ID, Reason: "expired"})
+			voided = append(voided, o.void(VoidExpired))
 			continue
 		}
 		next.Offers = append(next.Offers, *o)
@@ -125,6 +131,7 @@ func (a *attempt) bind(o output, j *judged, payload any, b []byte, next *Snapsho
 			offer.Expires = old.Expires
 		}
 	}
+	a.bindApproval(offer, j, next)
 	used := j.scene.Used()
 	offer.Effects, offer.Stands = slices.Grow(offer.Effects, len(j.drafts)), slices.Grow(offer.Stands, len(used))
 	for _, d := range j.drafts {
@@ -159,7 +166,7 @@ func (a *attempt) replace(next *Snapshot[any], offer *OpenOffer, ev *EventInfo, 
 	next.Offers = slices.DeleteFunc(slices.Clone(next.Offers), func(o OpenOffer) bool {
 		same := o.Event == offer.Event && o.Opened < offer.Opened && ev.subjects.same(o.Payload, offer.Payload)
 		if same {
-			*voided = append(*voided, Voided{Offer: o.ID, Reason: "replaced"})
+			*voided = append(*voided, o.void(VoidReplaced))
 		}
 		return same
 	})

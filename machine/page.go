@@ -91,10 +91,25 @@ func conditions(e EdgeDescription) []string {
 		out = append(out, "observed again: "+strings.Join(e.Fresh, ", "))
 	}
 	if e.Confirm != "" {
-		out = append(out, "confirmed ("+e.Confirm+")")
+		out = append(out, "confirmed ("+e.Confirm+e.approval()+")")
 	}
 	if e.Override {
 		out = append(out, "overrides, with a reason")
+	}
+	return out
+}
+
+// approval is what the edge demands beyond one yes.
+func (e EdgeDescription) approval() string {
+	var out string
+	if e.Need > 1 {
+		out += fmt.Sprintf(", by %d of %d", e.Need, e.Of)
+	}
+	if e.Separate {
+		out += ", not by who proposed it"
+	}
+	if e.Structured {
+		out += ", by a choice where demanded"
 	}
 	return out
 }

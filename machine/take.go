@@ -40,6 +40,7 @@ func (a *attempt) take(j *judged) (Snapshot[any], Outcome) {
 		return a.refuse(Refused, *f)
 	}
 	out.entry = a.entry(next, j, voided, out)
+	out.entry.replies = a.usedReplies(&next, j.offer)
 	return next, out
 }
 

@@ -84,7 +84,7 @@ func TestObserving(t *testing.T) {
 	for name, ev := range map[string]guard.Evidence{
 		"another order":    saw(w, OwnerOf, "2", "alice"),
 		"another task":     saw(w, Frozen, "t2", true),
-		"no such offer":    saw(w, Answer, "t1/2/pay/0", guard.Reply{By: "alice", Text: "yes"}),
+		"no such offer":    saw(w, Answer, "t1/2/pay/0", guard.Reply{By: "alice", Text: "yes", Shown: &guard.Shown{Message: "m1", At: start}}),
 		"no such intent":   saw(w, SlipOf, "t1/send/1", Slip{50}),
 		"an empty subject": guard.Evidence{},
 	} {

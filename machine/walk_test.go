@@ -110,8 +110,9 @@ func (w *walker) reply(t *rapid.T, at time.Time) guard.Evidence {
 		offer = w.s.Offers[n-1].ID
 	}
 	return sawAt(w.world, Answer, offer, guard.Reply{
-		By:   rapid.SampledFrom([]string{"alice", "alice", "bob"}).Draw(t, "by"),
-		Text: rapid.SampledFrom([]string{"yes", "yes", "no", "maybe", "do not", ""}).Draw(t, "said"),
+		By:    rapid.SampledFrom([]string{"alice", "alice", "bob"}).Draw(t, "by"),
+		Text:  rapid.SampledFrom([]string{"yes", "yes", "no", "maybe", "do not", ""}).Draw(t, "said"),
+		Shown: rapid.SampledFrom([]*guard.Shown{nil, {Message: "m1", At: start}, {Message: "m2", At: at.Add(-time.Millisecond)}, {Message: "m3", At: at}}).Draw(t, "shown"),
 	}, at)
 }
 

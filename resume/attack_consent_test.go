@@ -14,7 +14,7 @@ import (
 func TestAttackYesBeforeTheOfferExists(t *testing.T) {
 	d := newDesk(t)
 	s := d.start()
-	early := refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: "yes"},
+	early := refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: "yes", Shown: &guard.Shown{Message: "q", At: d.clock()}},
 		Subject: taskID + "/2/confirm_refund/0", At: d.clock().Add(30 * time.Second)})
 	d.commits(s, refund.RequestRefund.With(machine.None{}).As(guard.User), early)
 	require.Equal(t, taskID+"/2/confirm_refund/0", s.Offers()[0].ID)

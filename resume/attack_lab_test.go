@@ -169,7 +169,7 @@ func (d *labDesk) decide(id string, items ...string) *resume.Session {
 
 // reply is what alice says about an offer.
 func (d *desk) reply(offer, text string) guard.Observation {
-	return labReply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: text}, Subject: offer, At: d.clock()})
+	return labReply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: text, Shown: &guard.Shown{Message: "q/" + offer, At: d.clock()}}, Subject: offer, At: d.clock()})
 }
 
 // button is alice's structured yes to an offer.

@@ -21,7 +21,7 @@ func TestAttackNoBehindASkewedYes(t *testing.T) {
 	d := newDesk(t)
 	s := d.asked()
 	say := func(text string, ahead time.Duration) guard.Observation {
-		return refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: text},
+		return refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: text, Shown: shown(s.Offers()[0])},
 			Subject: s.Offers()[0].ID, At: d.clock().Add(ahead)})
 	}
 	_, err := s.Observe(d.ctx, say("yes", 50*time.Second))

@@ -44,8 +44,8 @@ func TestAttackRefusalNamesIds(t *testing.T) {
 	v, err := s.Project(d.ctx, refund.InterpretReply)
 	require.NoError(t, err)
 	right := `{"event":"confirm_refund","payload":{"order_id":"123","amount":{"minor":4300,"currency":"EUR"}}}`
-	forged := refund.Reply.Observe(guard.NewAuthority("customer_channel"), guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: "yes"}, Subject: s.Offers()[0].ID})
-	bob := refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "bob", Text: "yes"}, Subject: s.Offers()[0].ID, At: d.clock()})
+	forged := refund.Reply.Observe(guard.NewAuthority("customer_channel"), guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: "yes", Shown: shown(s.Offers()[0])}, Subject: s.Offers()[0].ID})
+	bob := refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "bob", Text: "yes", Shown: shown(s.Offers()[0])}, Subject: s.Offers()[0].ID, At: d.clock()})
 	for name, carried := range map[string][]guard.Observation{
 		"nothing": nil, "forged": {forged}, "bob": {bob}, "empty": {{}},
 	} {

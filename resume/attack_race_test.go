@@ -158,8 +158,10 @@ func TestAttackLookAlikes(t *testing.T) {
 		c.OrderID = id
 		require.Equal(t, machine.CodeOtherSubject, d.refuses(s, refund.ConfirmRefund.With(c), d.says(s, "yes")).Code(), "%q", id)
 	}
+	d = newDesk(t) // alice's own yes, said above, would stand
+	s = d.asked()
 	for _, by := range []string{"Alice", "аlice", "alice ", "alice\u200b", "alice\x00", "ALICE", "ａlice"} {
-		o := refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: by, Text: "yes"}, Subject: s.Offers()[0].ID, At: d.clock()})
+		o := refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: by, Text: "yes", Shown: shown(s.Offers()[0])}, Subject: s.Offers()[0].ID, At: d.clock()})
 		require.Equal(t, machine.CodeNotApprover, d.refuses(s, refund.ConfirmRefund.With(confirm), o).Code(), "%q", by)
 		_, err := d.ctl.Resume(d.ctx, taskID, guard.Principal{ID: by})
 		require.ErrorIs(t, err, resume.ErrNoTask, "%q", by)

@@ -136,7 +136,7 @@ func TestBadObservations(t *testing.T) {
 		"untrusted handle": refund.OrderOwner.Observe(guard.NewAuthority("order_service"), guard.Observed[string]{Value: "mallory", Subject: "123"}),
 		"wrong authority":  refund.OrderOwner.Observe(d.chat, guard.Observed[string]{Value: "mallory", Subject: "123"}),
 		"other offer":      refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: "yes"}, Subject: "nothing"}),
-		"other's reply":    refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "bob", Text: "yes"}, Subject: s.Offers()[0].ID}),
+		"other's reply":    refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "bob", Text: "yes", Shown: shown(s.Offers()[0])}, Subject: s.Offers()[0].ID}),
 		"no such effect":   refund.RefundRecord.Observe(d.bank, guard.Observed[refund.Record]{Value: refund.Record{ID: "re_9"}, Subject: d.key()}),
 	} {
 		out, err := s.Observe(d.ctx, o)

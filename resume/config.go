@@ -175,8 +175,13 @@ func (r *register) machines() {
 			r.fault("%w", err)
 			continue
 		}
-		if _, can := r.c.st.(store.Resources); m.Reserves() && !can {
-			r.fault("machine %s reserves, and the store has no resources", m.Name())
+		if _, can := r.c.st.(store.Resources); !can {
+			if m.Reserves() {
+				r.fault("machine %s reserves, and the store has no resources", m.Name())
+			}
+			if m.Confirms() {
+				r.fault("machine %s wants confirmations, and the store has no resources to use a message up once", m.Name())
+			}
 		}
 		for _, f := range d.Describe().Facts {
 			info := m.FactNamed(f.Name)

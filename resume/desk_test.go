@@ -201,7 +201,12 @@ func (d *desk) refuses(s *resume.Session, p machine.Proposal, carried ...guard.O
 func (d *desk) says(s *resume.Session, text string) guard.Observation {
 	offers := s.Offers()
 	require.Len(d.t, offers, 1)
-	return refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: text}, Subject: offers[0].ID, At: d.clock()})
+	return refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: text, Shown: shown(offers[0])}, Subject: offers[0].ID, At: d.clock()})
+}
+
+// shown is the channel's word that the question was shown as soon as it was put, and that nothing came in between.
+func shown(o machine.OpenOffer) *guard.Shown {
+	return &guard.Shown{Message: "q/" + o.ID, At: o.OpenedAt}
 }
 
 func (d *desk) work() { require.NoError(d.t, d.ctl.Work(d.ctx)) }

@@ -27,11 +27,15 @@ func (c *Controller) verify(ctx context.Context, l loaded, observations []guard.
 	return c.unseen(ctx, l, out)
 }
 
-// unseen is the evidence without what the task has committed before, as it counts at the version that is loaded.
+// unseen is the evidence without what the task has committed before, as it counts at the version that is loaded. A message that has
+// answered another question is no evidence.
 func (c *Controller) unseen(ctx context.Context, l loaded, evidence []guard.Evidence) ([]guard.Evidence, error) {
 	out := make([]guard.Evidence, 0, len(evidence))
 	for _, e := range evidence {
 		e = e.AsOf(l.snap.Version)
+		if err := c.unused(ctx, l.snap.Task, e); err != nil {
+			return nil, err
+		}
 		if name := machine.SeenName(e); name != "" {
 			switch version, err := c.st.Once(ctx, l.snap.Task, name); {
 			case err != nil:

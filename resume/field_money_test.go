@@ -144,7 +144,7 @@ func (d *tillDesk) asks(s *resume.Session) giveBack {
 }
 
 func (d *tillDesk) yes(s *resume.Session) guard.Observation {
-	return agreed.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: "yes"}, Subject: s.Offers()[0].ID, At: d.clock()})
+	return agreed.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: "alice", Text: "yes", Shown: shown(s.Offers()[0])}, Subject: s.Offers()[0].ID, At: d.clock()})
 }
 
 // Case B097: "all of it" after a partial refund, while another is under way, is what is left, and that is what is asked about.

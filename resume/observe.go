@@ -142,13 +142,22 @@ func (s *Session) observe(ctx context.Context, evidence []guard.Evidence) (machi
 		if errors.Is(err, errRecount) {
 			break // whoever looked must look again
 		}
+		if unused, used := withoutUsed(evidence, err); used {
+			if evidence = unused; len(evidence) == 0 {
+				return s.refused(notEvidence(err)), nil
+			}
+			continue
+		}
 		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrLapsed) && !errors.Is(err, store.ErrTaken) {
 			return machine.Outcome{}, err
 		}
 		if err := s.reload(ctx); err != nil {
 			return machine.Outcome{}, err
 		}
-		if evidence, err = s.c.unseen(ctx, s.at, evidence); err != nil {
+		switch evidence, err = s.c.unseen(ctx, s.at, evidence); {
+		case errors.Is(err, guard.ErrEvidence):
+			return s.refused(notEvidence(err)), nil
+		case err != nil:
 			return machine.Outcome{}, err
 		}
 		if len(evidence) == 0 {

@@ -219,6 +219,10 @@ func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[
 		return done, false, err
 	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrTaken):
 		return s.lost(ctx, r, out.Before)
+	case errors.Is(err, guard.ErrEvidence):
+		evidence, _ := withoutUsed(r.evidence, err)
+		done, err = s.conclude(ctx, r.p, evidence, s.refused(notEvidence(err)))
+		return done, false, err
 	}
 	return machine.Outcome{}, false, err
 }
@@ -232,7 +236,13 @@ func (s *Session) lost(ctx context.Context, r *request, base uint64) (done machi
 		return done, false, err
 	}
 	before := len(r.evidence)
-	if r.evidence, err = s.c.unseen(ctx, s.at, r.evidence); err != nil {
+	given := r.evidence
+	switch r.evidence, err = s.c.unseen(ctx, s.at, given); {
+	case errors.Is(err, guard.ErrEvidence):
+		evidence, _ := withoutUsed(given, err)
+		done, err = s.conclude(ctx, r.p, evidence, s.refused(notEvidence(err)))
+		return done, false, err
+	case err != nil:
 		return machine.Outcome{}, false, err
 	}
 	r.given -= before - len(r.evidence) // what was pulled has no id of its own

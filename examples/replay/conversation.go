@@ -97,6 +97,9 @@ func (c *conversation) hear(ctx context.Context, offers []machine.OpenOffer, rep
 	var heard []guard.Observation
 	for _, o := range offers {
 		if _, open := c.s.Snapshot().Offer(o.ID); open {
+			if reply.Choice == guard.ChoiceNone { // words answer the message before them, which listed it
+				reply.Shown = &guard.Shown{Message: o.ID, At: o.OpenedAt}
+			}
 			heard = append(heard, c.g.domain.Reply.Observe(c.g.channel, guard.Observed[guard.Reply]{Value: reply, Subject: o.ID, Ref: "chat"}))
 		}
 	}

@@ -40,7 +40,7 @@ func TestAWriteWhoseReceiptWasLostIsMadeOnce(t *testing.T) {
 		Return: []retail.Return{}, Exchange: []retail.Swap{}, ModifyUser: []retail.MoveHouse{},
 	}))
 	yes, err := desk.Observe(ctx, retail.Reply.Observe(chat, guard.Observed[guard.Reply]{
-		Value: guard.Reply{By: ann.ID, Text: "Yes, please go ahead."}, Subject: listed.Offers[0].ID}))
+		Value: guard.Reply{By: ann.ID, Text: "Yes, please go ahead.", Shown: &guard.Shown{Message: "m1", At: listed.Offers[0].OpenedAt}}, Subject: listed.Offers[0].ID}))
 	require.NoError(t, err)
 	require.NoError(t, yes.Err())
 

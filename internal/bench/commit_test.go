@@ -65,7 +65,7 @@ func TestWhatIsRecorded(t *testing.T) {
 		kinds[row.kind]++
 	}
 	require.Equal(t, map[pebble.InternalKeyKind]int{
-		pebble.InternalKeyKindSet:          5, // record, state, effect, when it is ready, and the resource that it holds
+		pebble.InternalKeyKindSet:          6, // record, state, effect, when it is ready, the resource that it holds, the message that agreed
 		pebble.InternalKeyKindSingleDelete: 3, // old state, whom it waited for, its wake-up
 	}, kinds)
 }

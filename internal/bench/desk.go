@@ -43,14 +43,15 @@ func newTask(id string) machine.Task {
 }
 
 // says is the customer's own answer to an offer.
-func says(text, offer string, at time.Time) guard.Observation {
-	return refund.Reply.Observe(chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: customer.ID, Text: text}, Subject: offer,
+func says(text string, offer machine.OpenOffer, at time.Time) guard.Observation {
+	shown := &guard.Shown{Message: "chat/0", At: offer.OpenedAt}
+	return refund.Reply.Observe(chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: customer.ID, Text: text, Shown: shown}, Subject: offer.ID,
 		Ref: "chat/1", At: at})
 }
 
 // openDesk is a controller whose sources answer at once, so that nothing but our own work and the disk is measured. It performs
 // no effects: the intents stay.
-func openDesk(ctx context.Context, st store.Store) (*resume.Controller, error) {
+func openDesk(ctx context.Context, st store.Store, also ...*guard.Authority) (*resume.Controller, error) {
 	return resume.Open(ctx, st, resume.Config{
 		Machines: []machine.Definition{refund.Machine},
 		Observers: []resume.Observer{
@@ -59,7 +60,7 @@ func openDesk(ctx context.Context, st store.Store) (*resume.Controller, error) {
 			source(refund.Eligible, policy, "policy/v7"),
 		},
 		Effects: []resume.Handler{resume.Perform(refund.IssueRefund, neverSent, neverFound)},
-		Trust:   []*guard.Authority{chat},
+		Trust:   append(also, chat),
 	})
 }
 
@@ -92,7 +93,7 @@ func move(ctx context.Context, ctl *resume.Controller, task string, p machine.Pr
 		if len(offers) != 1 {
 			return fmt.Errorf("task %s: %d offers, want one", task, len(offers))
 		}
-		heard = append(heard, says(yes, offers[0].ID, time.Now()))
+		heard = append(heard, says(yes, offers[0], time.Now()))
 		p = refund.ConfirmRefund.With(refund.Confirm{OrderID: orderOf(task), Amount: amount}).As(p.Actor())
 	}
 	out, err := s.Propose(ctx, p, heard...)

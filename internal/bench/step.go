@@ -50,7 +50,7 @@ func confirmation() (s machine.Snapshot[refund.Refund], in machine.Input, err er
 		return s, in, err
 	}
 	at = at.Add(24 * time.Hour)
-	heard := says(yes, s.Offers[0].ID, at)
+	heard := says(yes, s.Offers[0], at)
 	if facts, err = evidence(s, at, append(sources(), heard)...); err != nil {
 		return s, in, err
 	}

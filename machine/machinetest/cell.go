@@ -235,7 +235,7 @@ func (tb *table) cellsOf(t *trial, event, fact string) []cell {
 	}
 	var out []cell
 	for _, v := range values {
-		if v.info.Same(v.value, e.Value) {
+		if v.info.Same(timeless(v.value), timeless(e.Value)) {
 			c.status = v.name
 			out = append(out, c)
 		}

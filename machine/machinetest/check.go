@@ -130,12 +130,23 @@ func (tb *table) monotone(t *trial) error {
 			k, err := tb.key(s, o)
 			return err == nil && k == key
 		}), ", ")
-		s.Facts = s.Facts.Without(func(k guard.Key) bool { return k == key })
+		s.Facts, s.Offers = s.Facts.Without(func(k guard.Key) bool { return k == key }), unanswered(s.Offers, key.Subject)
 		if _, out, err := tb.step(s, mv); err == nil && out.Kind == machine.Committed {
 			return fmt.Errorf("%s with %s, and committed when that is unknown: something unknown opens what is blocked", t.out.Kind, spec)
 		}
 	}
 	return nil
+}
+
+// unanswered are the offers without what was said to one of them: replies count by that.
+func unanswered(offers []machine.OpenOffer, id string) []machine.OpenOffer {
+	out := slices.Clone(offers)
+	for i := range out {
+		if out[i].ID == id {
+			out[i].Answers = nil
+		}
+	}
+	return out
 }
 
 // key is what a fact of a row is about.

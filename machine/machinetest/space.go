@@ -248,6 +248,9 @@ func (x *explorer) key(s machine.Snapshot[any]) (string, error) {
 	fmt.Fprintf(&b, "%s\n%s\n", s.State, data)
 	for _, o := range s.Offers {
 		fmt.Fprintf(&b, "offer %s %s %v", o.Event, o.Digest, s.UpdatedAt.Before(o.Expires))
+		for _, a := range o.Answers {
+			fmt.Fprintf(&b, " %s said %s %v", a.By, a.Says, a.Choice)
+		}
 		for _, st := range o.Stands {
 			fmt.Fprintf(&b, " %s %s", st.Key, st.Digest)
 		}
@@ -283,7 +286,7 @@ func (x *explorer) factKey(b *strings.Builder, s machine.Snapshot[any], e guard.
 	} else if i, ok := s.Intent(subject); ok {
 		subject = "$" + i.Effect
 	}
-	value, err := canon.Append(nil, e.Value)
+	value, err := canon.Append(nil, timeless(e.Value))
 	if err != nil || e.Disputed {
 		value = []byte("disputed")
 	}

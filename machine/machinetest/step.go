@@ -167,8 +167,49 @@ func (tb *table) observation(s machine.Snapshot[any], spec string, now time.Time
 	if err != nil {
 		return nil, false, fmt.Errorf("fact %s: %w", name, err)
 	}
-	made, err := f.info.Observe(tb.hands[f.info.Source], f.raw, subject, "table", at)
+	raw, err := f.shownIn(s, subject)
+	if err != nil {
+		return nil, asked, fmt.Errorf("fact %s: %w", name, err)
+	}
+	made, err := f.info.Observe(tb.hands[f.info.Source], raw, subject, "table", at)
 	return &made, asked, err
+}
+
+// shownByTable is the message in which a table shows a question.
+const shownByTable = "question"
+
+// shownIn is the fact's value in a situation. A reply that does not say what the channel showed before it comes right after the
+// question, which was shown as soon as it was put; one that says null comes after nothing.
+func (f *namedFact) shownIn(s machine.Snapshot[any], subject string) ([]byte, error) {
+	r, isReply := f.value.(guard.Reply)
+	offer, open := s.Offer(subject)
+	if !isReply || !open || r.Shown != nil || f.says("shown") {
+		return f.raw, nil
+	}
+	r.Shown = &guard.Shown{Message: shownByTable, At: offer.OpenedAt}
+	return json.Marshal(r)
+}
+
+// timeless is a value without the instant at which a question was shown: that is the situation's, not the value's.
+func timeless(v any) any {
+	r, isReply := v.(guard.Reply)
+	if !isReply {
+		return v
+	}
+	if r.Shown != nil && r.Shown.Message == shownByTable {
+		r.Shown = nil
+	}
+	return r
+}
+
+// says tells whether the value, as it is written, names a field.
+func (f *namedFact) says(field string) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(f.raw, &fields) != nil {
+		return false
+	}
+	_, has := fields[field]
+	return has
 }
 
 func (tb *table) trusts(a *guard.Authority) bool { return tb.hands[a.Name()] == a }

@@ -36,6 +36,7 @@ type desk struct {
 	bank   *guard.Authority
 	offset atomic.Int64
 	turns  sync.Mutex // one message at a time: whoever writes next has seen the answer
+	talk   talk
 }
 
 func (d *desk) now() time.Time { return time.Now().Add(time.Duration(d.offset.Load())) }
@@ -107,7 +108,9 @@ func (d *desk) begin(ctx context.Context, b Begin) (Said, error) {
 		return Said{}, err
 	}
 	out, err := s.Propose(ctx, refund.RequestRefund.With(machine.None{}).As(guard.User))
-	return said(ctx, s, out, err)
+	result, err := said(ctx, s, out, err)
+	d.talk.showed(s.Offers(), d.now())
+	return result, err
 }
 
 func said(ctx context.Context, s *resume.Session, out machine.Outcome, err error) (Said, error) {
@@ -146,7 +149,7 @@ func (d *desk) turn(ctx context.Context, t Turn) (Said, error) {
 	var heard []guard.Observation
 	if offers := s.Offers(); len(offers) == 1 && !t.Raw { // with two open, "yes" is about neither
 		heard = append(heard, refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{
-			Value: guard.Reply{By: t.Who, Text: t.Text}, Subject: offers[0].ID, Ref: "chat", At: d.now()}))
+			Value: guard.Reply{By: t.Who, Text: t.Text, Shown: d.talk.before(offers[0].ID)}, Subject: offers[0].ID, Ref: "chat", At: d.now()}))
 	}
 	view, err := s.Project(ctx, refund.InterpretReply, projection.Quote{Origin: "customer", Text: t.Text})
 	if err != nil {
@@ -158,6 +161,7 @@ func (d *desk) turn(ctx context.Context, t Turn) (Said, error) {
 	}
 	out, err := s.Answer(ctx, view, output, heard...)
 	result, err := said(ctx, s, out, err)
+	d.talk.showed(s.Offers(), d.now())
 	result.View, result.Output = view.Markdown(), string(output)
 	return result, err
 }

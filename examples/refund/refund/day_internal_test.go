@@ -72,8 +72,17 @@ func (d *day) policy(eligible bool, version string) guard.Observation {
 // says is what somebody typed in the channel, about an offer.
 func (d *day) says(offer, by, text string) guard.Observation {
 	return Reply.Observe(d.hands["customer_channel"], guard.Observed[guard.Reply]{
-		Value: guard.Reply{By: by, Text: text}, Subject: offer, Ref: "message/7", At: d.now,
+		Value: guard.Reply{By: by, Text: text, Shown: d.shown(offer)}, Subject: offer, Ref: "message/7", At: d.now,
 	})
+}
+
+// shown is the channel's word that the question of an offer was shown as soon as it was put.
+func (d *day) shown(offer string) *guard.Shown {
+	o, open := d.at.Offer(offer)
+	if !open {
+		return nil
+	}
+	return &guard.Shown{Message: "message/6", At: o.OpenedAt}
 }
 
 // offer is the id of the one open offer.

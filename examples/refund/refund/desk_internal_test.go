@@ -88,7 +88,7 @@ func (d *desk) asks() *resume.Session {
 func (d *desk) says(s *resume.Session, text string) guard.Observation {
 	require.Len(d.t, s.Offers(), 1)
 	return Reply.Observe(d.world.chat, guard.Observed[guard.Reply]{
-		Value: guard.Reply{By: "alice", Text: text}, Subject: s.Offers()[0].ID, At: d.world.now,
+		Value: guard.Reply{By: "alice", Text: text, Shown: &guard.Shown{Message: "q", At: s.Offers()[0].OpenedAt}}, Subject: s.Offers()[0].ID, At: d.world.now,
 	}).Identified(text)
 }
 

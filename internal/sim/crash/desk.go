@@ -108,7 +108,7 @@ func (d *desk) turn(ctx context.Context, s *resume.Session) error {
 	case refund.AwaitingUserConfirmation:
 		confirm := refund.ConfirmRefund.With(refund.Confirm{OrderID: "123", Amount: amount})
 		said := refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{
-			Value: guard.Reply{By: "alice", Text: "yes, refund it"}, Subject: s.Offers()[0].ID, At: d.now()})
+			Value: guard.Reply{By: "alice", Text: "yes, refund it", Shown: &guard.Shown{Message: "m1", At: s.Offers()[0].OpenedAt}}, Subject: s.Offers()[0].ID, At: d.now()})
 		if err := d.propose(ctx, s, confirm); err != nil { // a model that is too eager
 			return err
 		}
