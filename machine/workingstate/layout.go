@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Layout is how the blocks are put into a prompt. The zero Layout is English, UTC, [DefaultBlock] bytes and
@@ -53,36 +54,50 @@ func Tail(prompt string, blocks ...string) string {
 // at writes an instant: month, day and minute.
 func (l Layout) at(t time.Time) string { return t.In(l.zone()).Format("01-02 15:04") }
 
-// say fills a text of the words.
+// say fills a text of the words. What is filled in is not looked through again.
 func say(text string, values ...string) string {
-	for i, v := range values {
-		text = strings.ReplaceAll(text, "%"+strconv.Itoa(i+1), v)
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "%")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		text = after
+		if after != "" && after[0] >= '1' && int(after[0]-'1') < len(values) {
+			b.WriteString(values[after[0]-'1'])
+			text = after[1:]
+		} else {
+			b.WriteByte('%')
+		}
 	}
-	return text
 }
 
 // quoted writes a text as data: on one line, in double quotes, with a mark in place of each character that cannot be seen
 // or that reorders others. It takes at most four bytes a character.
 func quoted(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range collapse(s) {
+	s = collapse(s)
+	b := make([]byte, 0, len(s)+2+len(s)/8)
+	b = append(b, '"')
+	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\':
-			b.WriteByte('\\')
+			b = append(b, '\\', byte(r))
+		case r < utf8.RuneSelf && r >= ' ' && r != 0x7f:
+			b = append(b, byte(r))
 		case !strconv.IsPrint(r):
-			r = '\uFFFD'
+			b = utf8.AppendRune(b, utf8.RuneError)
+		default:
+			b = utf8.AppendRune(b, r)
 		}
-		b.WriteRune(r)
 	}
-	b.WriteByte('"')
-	return b.String()
+	return string(append(b, '"'))
 }
 
 // fit cuts a text so that it takes at most n bytes when it is quoted, and marks the cut; at least one character stays.
 func fit(s string, n int) string {
-	if len(quoted(s)) <= n {
-		return quoted(s)
+	if whole := quoted(s); len(whole) <= n {
+		return whole
 	}
 	runes := []rune(collapse(s))
 	low, high := 1, len(runes)

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -243,4 +244,24 @@ func TestBlocks(t *testing.T) {
 	require.Contains(t, state, `"262"`)
 	require.Contains(t, actions, "refused (cas_conflict)")
 	require.NotContains(t, actions, "done:")
+}
+
+// Each language says everything, and has the places that its comments name.
+func TestWordsAreWhole(t *testing.T) {
+	for _, w := range languages {
+		v := reflect.ValueOf(*w)
+		for i := range v.NumField() {
+			require.False(t, v.Field(i).IsZero(), "%s %s", w.Language, v.Type().Field(i).Name)
+		}
+		for _, text := range []string{w.Preamble, w.Set, w.Until, w.Omitted, w.Handoff, w.Verified, w.ActionsAre, w.Version, w.Times, w.Older} {
+			require.Equal(t, 1, strings.Count(text, "%1"), text)
+		}
+		require.Contains(t, w.Verified, "%2")
+		require.Len(t, w.Statuses, 3)
+		require.NotContains(t, w.Preamble+w.ActionsAre+w.Heading+w.Actions, "\n")
+	}
+	odd := ws.English
+	odd.Set, odd.Until = "100%, %9 %1", "until %"
+	b := ws.Layout{Words: &odd}.Block(morning(), t0)
+	require.Contains(t, b, "(100%, %9 08-13 01:04: \"exit on break\"; until %)")
 }

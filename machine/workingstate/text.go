@@ -2,12 +2,30 @@ package workingstate
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
 // collapse makes one line of a text: each run of white space becomes a space (the specification, 1.3). So no value can
 // begin a line of a prompt.
-func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
+func collapse(s string) string {
+	if collapsed(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// collapsed tells whether nothing is to be collapsed: all white space are single spaces between other characters.
+func collapsed(s string) bool {
+	before := ' '
+	for _, r := range s {
+		if unicode.IsSpace(r) && (r != ' ' || before == ' ') {
+			return false
+		}
+		before = r
+	}
+	return before != ' ' || s == ""
+}
 
 // clean is collapse, cut after n characters; it tells whether something was cut.
 func clean(s string, n int) (string, bool) {
