@@ -145,8 +145,11 @@ func (a *App) locked() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(&LockedError{Dir: a.dir}, err)
 	}
-	return hint(&LockedError{Dir: a.dir, Holder: h}, "commands that only read work beside it if it offers a socket; "+
-		"for a change end it first, or wait for it with --wait")
+	what := "for a change end it first, or wait for it with --wait"
+	if h.Socket != "" {
+		what = "reading works beside it; " + what
+	}
+	return hint(&LockedError{Dir: a.dir, Holder: h}, "%s", what)
 }
 
 // there looks for a store before one is opened: Pebble would make one anywhere.

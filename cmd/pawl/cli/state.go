@@ -35,7 +35,7 @@ func (t Tool) stateMachine() *machine.Machine[workingstate.Table] {
 
 // writer is who changes a working state, and when.
 type writer struct {
-	agent, by, run, model, callKey string
+	agent, files, by, run, model, callKey string
 }
 
 func (a *App) stateCommand() *cobra.Command {
@@ -59,7 +59,8 @@ person's, in the role of an operator.`,
 	})
 	f := c.PersistentFlags()
 	f.StringVar(&w.agent, "agent", os.Getenv(agentVariable), "whose working state (or set "+agentVariable+")")
-	c.AddCommand(a.stateGet(w), a.stateSet(w), a.stateClear(w), a.stateHandoff(w), a.stateBlock(w))
+	f.StringVar(&w.files, "files", os.Getenv(filesVariable), "keep readable files of it below this directory up to date (or set "+filesVariable+")")
+	c.AddCommand(a.stateGet(w), a.stateSet(w), a.stateClear(w), a.stateHandoff(w), a.stateBlock(w), a.stateExport(w), a.stateImport(w))
 	_ = c.RegisterFlagCompletionFunc("agent", a.completeAgents)
 	return c
 }
@@ -101,7 +102,7 @@ func (a *App) controller(ctx context.Context, st store.Store) (*resume.Controlle
 }
 
 // stateOf calls f with an agent's working state, wherever the store is open, to read it.
-func (a *App) stateOf(c *cobra.Command, w *writer, f func(workingstate.Agent) error) error {
+func (a *App) stateOf(c *cobra.Command, w *writer, f func(workingstate.Agent, *source) error) error {
 	if _, err := w.owned(nil); err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (a *App) stateOf(c *cobra.Command, w *writer, f func(workingstate.Agent) er
 		if err != nil {
 			return err
 		}
-		err = f(agent)
+		err = f(agent, s)
 		if errors.Is(err, resume.ErrNoTask) {
 			ids, _ := a.agents(c, s) // only to help
 			return nearest(notFound("agent %s has no working state in %s; the first state set begins one", w.agent, a.dir), w.agent, ids)
@@ -142,7 +143,7 @@ func (a *App) changeState(c *cobra.Command, w *writer, change changeFunc, tell f
 		if err != nil {
 			return err
 		}
-		agent, err := w.owned(ctl)
+		agent, err := w.owned(a.mirrored(w, ctl))
 		if err != nil {
 			return err
 		}
@@ -268,12 +269,17 @@ func hours(s string) (*workingstate.Hours, error) {
 }
 
 // agents are the agents whose working state the store holds, as one page of its list shows them.
-func (a *App) agents(c *cobra.Command, s *source) (ids []string, err error) {
+func (a *App) agents(c *cobra.Command, s *source) ([]string, error) {
 	rows, _, err := s.Find(c.Context(), store.Query{Machine: workingstate.Name})
+	return agentsOf(rows), err
+}
+
+// agentsOf are the agents whose tasks a list shows.
+func agentsOf(rows []store.Row) (ids []string) {
 	for _, r := range rows {
 		ids = append(ids, strings.TrimPrefix(r.Task, workingstate.Name+":"))
 	}
-	return ids, err
+	return ids
 }
 
 func (a *App) completeAgents(c *cobra.Command, _ []string, _ string) (ids []cobra.Completion, _ cobra.ShellCompDirective) {

@@ -31,7 +31,7 @@ ends it with exit code 3.`,
 			if n := c.Flags().Changed("history"); n && (history < 1 || history > workingstate.MaxHistory) {
 				return Usage("--history %d: 1 to %d", history, workingstate.MaxHistory)
 			}
-			return a.stateOf(c, w, func(s workingstate.Agent) error {
+			return a.stateOf(c, w, func(s workingstate.Agent, _ *source) error {
 				if len(args) == 1 {
 					return a.getKey(c, s, args[0])
 				}
@@ -162,7 +162,7 @@ written when there is nothing.`,
 				return Usage("--budget is at least %d bytes, --actions 1 to %d", workingstate.MinBlock, workingstate.MaxActions)
 			}
 			l.Zone, l.Words = at, workingstate.WordsIn(language)
-			return a.stateOf(c, w, func(s workingstate.Agent) error { return a.block(c, s, l, !withoutActions) })
+			return a.stateOf(c, w, func(s workingstate.Agent, _ *source) error { return a.block(c, s, l, !withoutActions) })
 		},
 	}
 	f := c.Flags()
@@ -200,7 +200,7 @@ func (a *App) block(c *cobra.Command, s workingstate.Agent, l workingstate.Layou
 func (a *App) completeKey(w *writer) completion {
 	return func(c *cobra.Command, args []string, _ string) (keys []cobra.Completion, _ cobra.ShellCompDirective) {
 		if len(args) == 0 {
-			_ = a.stateOf(c, w, func(s workingstate.Agent) error { // a shell has no place for errors
+			_ = a.stateOf(c, w, func(s workingstate.Agent, _ *source) error { // a shell has no place for errors
 				t, now, err := s.Table(c.Context())
 				keys, _ = t.Keys(now)
 				return err
