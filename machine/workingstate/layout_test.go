@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := "testdata/" + name
 	if flag.Lookup("update").Value.String() == "true" {
-		require.NoError(t, os.MkdirAll("testdata/blocks", 0o755))
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
