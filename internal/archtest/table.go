@@ -67,7 +67,7 @@ var table = []row{
 		instead: "the airline's desk shares its replay runner and its money with the retail desk, and nothing else"},
 	{pkg: "examples/...", may: public, family: true,
 		instead: "an example uses the public packages as a stranger would; put a model client into a model package of its own"},
-	{pkg: "cmd/pawl/mcp/command", may: join(public, "cmd/pawl/mcp", cobra),
+	{pkg: "cmd/pawl/mcp/command", may: join(public, "cmd/pawl/cli", "cmd/pawl/mcp", cobra),
 		instead: "the command only reads flags; what a service needs as well belongs into cmd/pawl/mcp"},
 	{pkg: "cmd/pawl/mcp", may: join(public, mcpSDK, schemas),
 		instead: "a service serves its own machines with this package: it takes a controller and knows no command line"},

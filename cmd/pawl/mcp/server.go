@@ -39,15 +39,24 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// instructions are what a client may put into its agent's prompt.
-const instructions = "What you say here is a proposal: it is checked against evidence and committed, or refused with a reason, and then nothing has changed. " +
-	"Read the working state at the start of each wake-up; it is the only authority on what holds. Write back what you decide before you stop. " +
-	"A refusal tells what is missing and what is open: act on that, and do not repeat the same call."
+// What a client may put into its agent's prompt.
+const (
+	instructProposals = "What you say here is a proposal: it is checked against evidence and committed, or refused with a reason, and then nothing has changed. " +
+		"A refusal tells what is missing and what is open: act on that, and do not repeat the same call."
+	instructState = " Read the working state at the start of each wake-up; it is the only authority on what holds. Write back what you decide before you stop."
+)
+
+func (s *Server) instructions() string {
+	if s.o.WorkingState == nil {
+		return instructProposals
+	}
+	return instructProposals + instructState
+}
 
 // protocol is the server that speaks with the clients of one transport. fixed is who they speak for; nil when each request says.
 func (s *Server) protocol(fixed *Grant) *sdk.Server {
 	p := sdk.NewServer(&sdk.Implementation{Name: "pawl", Version: s.o.Version}, &sdk.ServerOptions{
-		Instructions: instructions,
+		Instructions: s.instructions(),
 		Logger:       slog.New(quiet{s.o.Log.Handler()}),
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Prompts: &sdk.PromptCapabilities{}},
 		// What one agent reads is never another's (the SDK stamps it public).
