@@ -65,6 +65,8 @@ var table = []row{
 		instead: "the retail desk shares its replay runner and its money with the airline's, and nothing else"},
 	{pkg: "examples/airline/...", may: join(public, "examples/replay", "examples/usd"), family: true,
 		instead: "the airline's desk shares its replay runner and its money with the retail desk, and nothing else"},
+	{pkg: "examples/trading/...", may: join(public, "examples/refund/child"), family: true,
+		instead: "the trading desk shares with the refund desk how a part of it runs as a process of its own, and nothing else"},
 	{pkg: "examples/...", may: public, family: true,
 		instead: "an example uses the public packages as a stranger would; put a model client into a model package of its own"},
 	{pkg: "cmd/pawl/mcp/command", may: join(public, "cmd/pawl/cli", "cmd/pawl/mcp", cobra),

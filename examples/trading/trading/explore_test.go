@@ -12,7 +12,7 @@ import (
 
 // TestExplore visits every situation that the names of a small table allow.
 func TestExplore(t *testing.T) {
-	x, err := machinetest.Explore(trading.Machine, "testdata/explore/explore.txtar", machinetest.Limits{})
+	x, err := machinetest.Explore(trading.Machine, "testdata/explore/explore.txtar", machinetest.Limits{States: 20_000})
 	require.NoError(t, err)
 	require.Empty(t, x.Flaws, x.String())
 	require.Empty(t, x.Cut)

@@ -61,6 +61,7 @@ type Execution struct {
 }
 
 // Fill is the exchange's own record of an order: the receipt. What is not filled is cancelled: nothing of it is open any more.
+// A rejection is an end, too: it is found under the client order id like any other (field case B015).
 type Fill struct {
 	ID         string        `json:"id" validate:"required"`
 	Symbol     string        `json:"symbol" validate:"required"`
@@ -68,11 +69,19 @@ type Fill struct {
 	Quantity   price.Decimal `json:"quantity"`
 	Filled     price.Decimal `json:"filled"`
 	Executions []Execution   `json:"executions"`
+	Rejected   string        `json:"rejected"` // why; "" when it was taken
 }
 
 // String is the receipt in words.
 func (f Fill) String() string {
-	return fmt.Sprintf("%s, %s of %s %s filled, %s", f.ID, f.Filled, f.Quantity, f.Symbol, f.Side)
+	if f.Rejected != "" {
+		return f.ID + ", rejected: " + f.Rejected
+	}
+	text := fmt.Sprintf("%s, %s %s of %s %s", f.ID, f.Side, f.Filled, f.Quantity, f.Symbol)
+	for _, e := range f.Executions {
+		text += fmt.Sprintf(", %s at %s", e.Quantity, e.Price)
+	}
+	return text
 }
 
 // Fresh is how old what the market and the working state say may be.
@@ -107,7 +116,7 @@ func matches(o Order, f Fill) error {
 			return fmt.Errorf("%s filled at %s is not within the limit of %s", e.Quantity, e.Price, o.Limit)
 		}
 	}
-	if sum != f.Filled || f.Filled.Cmp(f.Quantity) > 0 {
+	if sum != f.Filled || f.Rejected != "" && sum.Sign() != 0 || f.Filled.Cmp(f.Quantity) > 0 {
 		return errors.New("the executions do not add up to what was filled, or to more than was ordered")
 	}
 	return nil

@@ -29,6 +29,7 @@ var (
 	above   = guard.New("above", notTouched, LastQuote, Rule)
 	ruled   = guard.New("ruled", ruleStands, Rule)
 
+	taken   = guard.Holds("taken", "the exchange rejected the order", OrderState, func(f Fill) bool { return f.Rejected == "" })
 	soldOut = guard.Holds("sold_out", "a part was not sold", OrderState, func(f Fill) bool { return f.Filled == f.Quantity })
 	bought  = guard.Holds("bought", "nothing was bought", OrderState, func(f Fill) bool { return f.Filled.Sign() > 0 })
 )

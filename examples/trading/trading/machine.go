@@ -57,11 +57,13 @@ func build() *machine.Machine[Book] {
 	machine.When(b, Position).From(Flat).To(Holding).Require(held).Apply(again[machine.Changed[price.Decimal]])
 	machine.When(b, Position).From(Holding).To(Flat).Require(guard.Not(held))
 
-	machine.On(b, SendOrder.Confirmed()).From(Exiting).To(Flat).Require(soldOut)
-	machine.On(b, SendOrder.Confirmed()).From(Exiting).To(Holding).Require(guard.Not(soldOut)).Apply(again[machine.Settled])
-	machine.On(b, SendOrder.Confirmed()).From(Entering).To(Holding).Require(bought).Apply(again[machine.Settled])
-	machine.On(b, SendOrder.Confirmed()).From(Entering).To(Flat).Require(guard.Not(bought))
-	machine.On(b, SendOrder.Failed()).From(Entering, Exiting).To(Blocked) // never a loop (field case B015)
+	machine.On(b, SendOrder.Confirmed()).From(Exiting).To(Flat).Require(taken, soldOut)
+	machine.On(b, SendOrder.Confirmed()).From(Exiting).To(Holding).Require(taken, guard.Not(soldOut)).Apply(again[machine.Settled])
+	machine.On(b, SendOrder.Confirmed()).From(Entering).To(Holding).Require(taken, bought).Apply(again[machine.Settled])
+	machine.On(b, SendOrder.Confirmed()).From(Entering).To(Flat).Require(taken, guard.Not(bought))
+	// What was rejected, or not sent in time, is for a person to look at: never a loop (field case B015).
+	machine.On(b, SendOrder.Confirmed()).From(Entering, Exiting).To(Blocked).Require(guard.Not(taken))
+	machine.On(b, SendOrder.Failed()).From(Entering, Exiting).To(Blocked)
 
 	machine.On(b, Release).From(Blocked).To(Holding).By(guard.Operator).Fresh(Position).Require(held).Apply(again[Reason])
 	machine.On(b, Release).From(Blocked).To(Flat).By(guard.Operator).Fresh(Position).Require(guard.Not(held))
