@@ -29,8 +29,9 @@ func (h *Hours) UnmarshalJSON(raw []byte) error {
 		}
 		text = strings.TrimSpace(text)
 	}
-	if _, err := strconv.ParseFloat(text, 64); len(text) > maxHours || err != nil && !errors.Is(err, strconv.ErrRange) {
-		return errHours
+	_, err := strconv.ParseFloat(text, 64)
+	if len(text) > maxHours || strings.ContainsAny(text, "xX_") || err != nil && !errors.Is(err, strconv.ErrRange) {
+		return errHours // what Go alone takes for a number is none
 	}
 	*h = Hours(text)
 	return nil

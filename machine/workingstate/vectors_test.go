@@ -166,7 +166,7 @@ var ttlVectors = []vector{
 		require.Equal(t, t0.Add(16200*time.Second), d.set("k", "v", "ttl_hours", "4.5").ExpiresAt)
 	}},
 	{22, ours, func(t *testing.T, d *desk) {
-		for _, h := range []string{"soon", "!true", "!{}", "!1h", ""} {
+		for _, h := range []string{"soon", "!true", "!{}", "!1h", "", "0x10", "0x1_0p0", strings.Repeat("0", 65)} {
 			out := d.try(setTool, args("key", "k", "value", "v", "reason", "r", "ttl_hours", h))
 			require.Equal(t, machine.CodeForm, out.Code(), h)
 		}
