@@ -284,3 +284,31 @@ func TestCommitment(t *testing.T) {
 	_, err = ws.ReadNow(t.Context(), d.Agent, stop, parsePrice)
 	require.ErrorIs(t, err, ws.ErrCommitment)
 }
+
+// An agent that began without a verifier goes over to the definition that has one, with all that it holds.
+func TestPlainBecomesProven(t *testing.T) {
+	d := open(t, ws.Machine, ws.Table{})
+	one(d)
+	fact := ws.NewProof(guard.From("test_runner"))
+	m, err := ws.New(ws.Options{Proof: fact})
+	require.NoError(t, err)
+	step, err := machine.Migrate(ws.Machine, m, machine.SameData[ws.Table])
+	require.NoError(t, err)
+	ctl, err := resume.Open(t.Context(), d.st, resume.Config{Machines: []machine.Definition{ws.Machine, m}, Migrations: []machine.Migration{step},
+		Observers: []resume.Observer{resume.Pull(fact, proofs{"run-1": {Accepted: true}}.look)}})
+	require.NoError(t, err)
+	a, err := ws.NewAgent(ctl, "trader")
+	require.NoError(t, err)
+	now, _, err := a.Table(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "262", now.States[stop].Value)
+	out, err := a.Call(t.Context(), handoffTool, []byte(args("note", "n", "status", "complete", "evidence", "e")))
+	require.NoError(t, err)
+	require.Equal(t, ws.CodeProofNeeded, out.Code())
+	out, err = a.Call(t.Context(), handoffTool, []byte(args("note", "n", "status", "complete", "evidence", "e", "proof", "run-1")))
+	require.NoError(t, err)
+	require.NoError(t, out.Err())
+	r, err := a.Get(t.Context(), 20)
+	require.NoError(t, err)
+	require.Len(t, r.History, 2, "the history goes on")
+}

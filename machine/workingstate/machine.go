@@ -54,7 +54,8 @@ var Machine = func() *machine.Machine[Table] {
 	return m
 }()
 
-// New is the definition with other options. One controller serves one of them. Errors wrap [ErrOptions].
+// New is the definition with other options. A controller serves one of each version; with both, a machine.Migrate with
+// machine.SameData leads agents from the plain one to the proven one. Errors wrap [ErrOptions].
 func New(o Options) (*machine.Machine[Table], error) {
 	if o.HandoffBytes <= 0 {
 		o.HandoffBytes = DefaultHandoff
