@@ -49,8 +49,15 @@ func (f hookFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	return f.file("create", name, func() (vfs.File, error) { return f.FS.Create(name, c) })
 }
 
+// ReuseForWrite takes two steps: Pebble's file system in memory would lock itself twice in one, and wait forever for a clone that is
+// taken in between.
 func (f hookFS) ReuseForWrite(a, b string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	return f.file("reuse", b, func() (vfs.File, error) { return f.FS.ReuseForWrite(a, b, c) })
+	return f.file("reuse", b, func() (vfs.File, error) {
+		if err := f.FS.Rename(a, b); err != nil {
+			return nil, err
+		}
+		return f.FS.OpenReadWrite(b, c)
+	})
 }
 
 func (f hookFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
