@@ -61,42 +61,51 @@ func (s *Store) rewrite(space byte, change func(*store.Effect)) error {
 		if err != nil || len(keys) == 0 {
 			return err
 		}
-		b := s.db.NewBatch()
-		for _, key := range keys {
-			if err := s.rewriteOne(b, key, change); err != nil {
-				b.Close()
-				return err
-			}
-		}
-		if err := s.checked(b.Commit(pebble.Sync)); err != nil {
+		if err := s.rewriteAll(keys, change); err != nil {
 			return err
 		}
 		from = append(keys[len(keys)-1], 0)
 	}
 }
 
-func (s *Store) rewriteOne(b *pebble.Batch, turnKey []byte, change func(*store.Effect)) error {
+// rewriteAll changes the effects that have these rows in a due order; none is held afterwards.
+func (s *Store) rewriteAll(turns [][]byte, change func(*store.Effect)) error {
+	b := s.db.NewBatch()
+	first := never
+	for _, key := range turns {
+		ready, err := s.rewriteOne(b, key, change)
+		if err != nil {
+			b.Close()
+			return err
+		}
+		first = min(first, ready)
+	}
+	p, err := s.plan(never, first, never)
+	if err != nil {
+		b.Close()
+		return err
+	}
+	err = s.checked(b.Commit(pebble.Sync))
+	p.end(err == nil)
+	return err
+}
+
+// rewriteOne changes one effect and says when it is ready.
+func (s *Store) rewriteOne(b *pebble.Batch, turnKey []byte, change func(*store.Effect)) (ready store.Micros, err error) {
 	_, task, id, ok := turn(turnKey)
 	if !ok {
-		return rowFault(turnKey, "row of a due order is malformed")
+		return 0, rowFault(turnKey, "row of a due order is malformed")
 	}
 	key := appendEffect(nil, task, id)
 	e, err := s.effect(task, key)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	change(&e)
-	if err := b.Set(key, appendEffectRow(nil, key, &e), nil); err != nil {
-		return err
-	}
-	now := appendTurn(nil, &e)
-	if string(now) == string(turnKey) {
-		return nil
-	}
-	if err := b.SingleDelete(turnKey, nil); err != nil {
-		return err
-	}
-	return b.Set(now, nil, nil)
+	w := writer{b: b}
+	w.set(key, appendEffectRow(nil, key, &e))
+	w.move(turnKey, appendTurn(nil, &e))
+	return e.Ready, w.err
 }
 
 // keys are the first keys in a range, copied.

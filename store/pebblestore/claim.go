@@ -23,7 +23,11 @@ type candidate struct {
 func (s *Store) candidates(space byte, w *watermark, now store.Micros, slots store.Slots, limit int) (cs []candidate, err error) {
 	first := now + 1
 	from := w.begin()
-	defer func() { w.end(first) }()
+	defer func() {
+		if w.found(first) && err == nil {
+			err = s.storeClock()
+		}
+	}()
 	it, err := s.scan(space, from, now)
 	if err != nil {
 		first = from
@@ -167,17 +171,22 @@ func (s *Store) landClaims(b *pebble.Batch, taken map[string]*entry, out []store
 	if err := s.keepTime(now); err != nil {
 		return err
 	}
+	turns, err := s.plan(never, never, until)
+	if err != nil {
+		return err
+	}
 	for _, e := range taken {
 		e.flight.Store(anyVersion)
 	}
-	if err := s.write(b); err != nil {
+	err = s.write(b)
+	turns.end(err == nil)
+	if err != nil {
 		return &store.UncertainError{Task: out[0].Task, Cause: err}
 	}
 	for i := range out {
 		e := taken[out[i].Task]
 		e.effects[e.find(out[i].ID)] = known(&out[i])
 	}
-	s.held.tell(until)
 	return nil
 }
 
@@ -243,16 +252,20 @@ func (s *Store) landEffect(e *entry, old, full *store.Effect, now store.Micros) 
 	if w.err != nil {
 		return w.err
 	}
+	ready, held := full.Next(), never
+	if full.Status == store.Sent {
+		ready, held = held, ready
+	}
+	turns, err := s.plan(never, ready, held)
+	if err != nil {
+		return err
+	}
 	e.flight.Store(anyVersion)
-	err := s.write(b)
+	err = s.write(b)
 	e.flight.Store(0)
+	turns.end(err == nil)
 	if err != nil {
 		return &store.UncertainError{Task: full.Task, Cause: err}
-	}
-	if full.Status == store.Sent {
-		s.held.tell(full.Next())
-	} else {
-		s.ready.tell(full.Next())
 	}
 	return nil
 }

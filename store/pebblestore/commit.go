@@ -51,7 +51,11 @@ func (s *Store) commit(ctx context.Context, c *store.Commit) (store.Tip, error) 
 	if err := s.judge(c, e); err != nil {
 		return store.Tip{}, err
 	}
-	if err := s.land(c, e); err != nil {
+	turns, err := s.plan(turnsOf(c, e))
+	if err != nil {
+		return store.Tip{}, err
+	}
+	if err := s.land(c, e, &turns); err != nil {
 		return store.Tip{}, &store.UncertainError{Task: c.Task, Tip: c.Tip, Cause: err}
 	}
 	s.feed.Tell(store.Row{Task: c.Task, Meta: c.Meta})
@@ -176,8 +180,20 @@ func (r *resource) unlock() {
 	r.entry.mu.Unlock()
 }
 
+// turnsOf are the earliest rows of the due orders that a commit writes.
+func turnsOf(c *store.Commit, e *entry) (due, ready, held store.Micros) {
+	due, ready = never, never
+	if w := c.Meta.Wake; w > 0 && w != e.meta.Wake {
+		due = w
+	}
+	for i := range c.Emit {
+		ready = min(ready, c.Emit[i].Ready)
+	}
+	return due, ready, never
+}
+
 // land writes a commit that was judged. If it returns an error the outcome is uncertain.
-func (s *Store) land(c *store.Commit, e *entry) error {
+func (s *Store) land(c *store.Commit, e *entry, turns *outlook) error {
 	buf := s.buffers.Get().(*[]byte)
 	out, key := c.Prepare(s.sealer, (*buf)[:0])
 	b := s.db.NewBatchWithSize(len(out) + 1024)
@@ -191,20 +207,23 @@ func (s *Store) land(c *store.Commit, e *entry) error {
 	*buf = out[:0]
 	s.buffers.Put(buf)
 	if err != nil {
+		turns.end(false)
 		s.g.fail(err)
 		return err
 	}
 	e.flight.Store(c.Tip.Version)
 	defer e.flight.Store(0) // after the head: who has loaded this version must not be told of an older tip
-	if err = s.write(b); err != nil {
+	err = s.write(b)
+	turns.end(err == nil)
+	if err != nil {
 		return err
 	}
-	s.landed(c, e)
+	e.landed(c)
 	return b.Close()
 }
 
 // landed remembers what a commit has made of its task.
-func (s *Store) landed(c *store.Commit, e *entry) {
+func (e *entry) landed(c *store.Commit) {
 	for _, st := range c.Settle {
 		k := e.find(st.Effect)
 		e.effects = slices.Delete(e.effects, k, k+1)
@@ -212,10 +231,6 @@ func (s *Store) landed(c *store.Commit, e *entry) {
 	for i := range c.Emit {
 		full := c.Emitted(i)
 		e.effects = append(e.effects, known(&full))
-		s.ready.tell(full.Ready)
-	}
-	if w := c.Meta.Wake; w > 0 && w != e.meta.Wake {
-		s.due.tell(w)
 	}
 	e.at, e.meta = c.At, c.Meta
 	e.head.Store(&head{tip: c.Tip, unsettled: len(e.effects) > 0})

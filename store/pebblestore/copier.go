@@ -97,21 +97,34 @@ func (s *Store) landImport(b *pebble.Batch, e *entry, m *importing) error {
 		b.Close()
 		return m.w.err
 	}
+	turns, err := s.plan(m.turns())
+	if err != nil {
+		b.Close()
+		return err
+	}
 	tip := m.last.Tip
 	e.flight.Store(tip.Version)
 	defer e.flight.Store(0)
-	if err := s.write(b); err != nil {
+	err = s.write(b)
+	turns.end(err == nil)
+	if err != nil {
 		return &store.UncertainError{Task: m.task, Tip: tip, Cause: err}
 	}
 	e.at, e.meta, e.effects = m.last.At, m.last.Meta, m.effects
 	e.head.Store(&head{tip: tip, unsettled: len(m.effects) > 0})
-	if len(m.effects) > 0 {
-		s.ready.tell(0)
-	}
-	if w := m.last.Meta.Wake; w > 0 {
-		s.due.tell(w)
-	}
 	return nil
+}
+
+// turns are the earliest rows of the due orders that the import writes.
+func (m *importing) turns() (due, ready, held store.Micros) {
+	due, ready = never, never
+	if w := m.last.Meta.Wake; w > 0 {
+		due = w
+	}
+	if len(m.effects) > 0 {
+		ready = 0
+	}
+	return due, ready, never
 }
 
 // importing builds the batch that imports one task.

@@ -98,6 +98,7 @@ func reopened(t *testing.T, d *disk, seed uint64, k cut) string {
 	s, err := Open("db", small(d.fs, c.now))
 	require.NoError(t, err, "seed %d, %s during operation %d", seed, k.what, k.during)
 	sound(t, s, "seed %d, %s during operation %d", seed, k.what, k.during)
+	foundDue(t, s)
 	got, err := dump(s)
 	require.NoError(t, err)
 	require.NoError(t, s.Close())

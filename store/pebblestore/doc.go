@@ -19,7 +19,7 @@
 //	xo owner 00 final task
 //	xw who 00 since task
 //	r name                      a resource
-//	mid, mclock                 format, identity, incarnation; the clock
+//	mid, mclock                 format, identity, incarnation; the clock, and below which instants d, o and h are empty
 //
 // Rows of d, o, h and x are set once and removed by SingleDelete. A store that failed once (its first failed write
 // is its last) answers ErrFailed until it is opened again; the process lives.

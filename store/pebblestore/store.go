@@ -237,27 +237,47 @@ func (s *Store) checked(err error) error {
 	return err
 }
 
-// startClock starts where the clock stopped. After a crash it may have been up to one tick further.
+// startClock starts where the clock stopped, and the marks where they were.
 func (s *Store) startClock() error {
-	floor := store.Micros(0)
 	value, closer, err := s.db.Get(clockKey)
-	switch {
-	case err == nil:
-		n, rest, err := parseNumbered(clockKey, value)
-		closer.Close()
-		if err != nil {
+	if err != nil && !errors.Is(err, pebble.ErrNotFound) {
+		return err
+	}
+	floor, marks := store.Micros(0), [3]store.Micros{}
+	if err == nil {
+		floor, marks, err = parseClock(value)
+		if err := errors.Join(err, closer.Close()); err != nil {
 			return err
 		}
-		floor = store.Micros(n)
-		if len(rest) == 0 {
-			floor += tick
-		}
-	case !errors.Is(err, pebble.ErrNotFound):
-		return err
+	}
+	for i, w := range s.marks() {
+		w.at, w.stored = marks[i], marks[i]
 	}
 	s.clock = store.NewClock(s.o.Now, floor)
 	s.persisted.Store(math.MinInt64 / 2)
 	return nil
+}
+
+// parseClock decodes the row of the clock: nothing was judged later than until, and the due orders hold nothing below
+// their marks.
+func parseClock(value []byte) (until store.Micros, marks [3]store.Micros, err error) {
+	n, rest, err := parseNumbered(clockKey, value)
+	if err != nil {
+		return 0, marks, err
+	}
+	until = store.Micros(n)
+	switch len(rest) {
+	case 0: // as the first stores wrote it while they served
+		until += tick
+	case 1: // and when they were closed
+	case 1 + 8*len(marks):
+		for i := range marks {
+			marks[i] = store.Micros(binary.BigEndian.Uint64(rest[1+8*i:]))
+		}
+	default:
+		return 0, marks, rowFault(clockKey, "row of the clock is malformed")
+	}
+	return until, marks, nil
 }
 
 // keepTime sees to it that whatever is made durable from here on makes the clock durable too, to within a tick.
@@ -270,12 +290,37 @@ func (s *Store) keepTime(now store.Micros) error {
 	if now-s.persisted.Load() < tick {
 		return nil
 	}
-	if err := s.db.Set(clockKey, appendNumbered(nil, clockKey, uint64(now), nil), pebble.NoSync); err != nil {
+	return s.setClock(now)
+}
+
+// storeClock stores where the clock and the marks stand.
+func (s *Store) storeClock() error {
+	s.ticking.Lock()
+	defer s.ticking.Unlock()
+	return s.setClock(max(s.clock.Now(), s.persisted.Load()))
+}
+
+// setClock writes the row of the clock, unsynced. The caller holds ticking.
+func (s *Store) setClock(now store.Micros) error {
+	if err := s.db.Set(clockKey, s.clockRow(now+tick), pebble.NoSync); err != nil {
+		s.g.fail(err)
 		return err
 	}
 	s.persisted.Store(now)
 	return nil
 }
+
+// clockRow is what parseClock decodes. A version that knows nothing of marks, and would write rows below them, removes them
+// by that: it writes the row of the clock before any other.
+func (s *Store) clockRow(until store.Micros) []byte {
+	rest := []byte{1}
+	for _, w := range s.marks() {
+		rest = appendInstant(rest, w.mark())
+	}
+	return appendNumbered(nil, clockKey, uint64(until), rest)
+}
+
+func (s *Store) marks() [3]*watermark { return [3]*watermark{&s.due, &s.ready, &s.held} }
 
 // enter begins a call; the caller must leave.
 func (s *Store) enter(ctx context.Context) error {
@@ -372,8 +417,7 @@ func (s *Store) finish() error {
 
 // stopClock writes where the clock stands, and that nothing was judged later.
 func (s *Store) stopClock() error {
-	row := appendNumbered(nil, clockKey, uint64(s.clock.Now()), []byte{1})
-	return s.checked(s.db.Set(clockKey, row, pebble.Sync))
+	return s.checked(s.db.Set(clockKey, s.clockRow(s.clock.Now()), pebble.Sync))
 }
 
 // Info implements store.Store.

@@ -277,24 +277,6 @@ func TestObserve(t *testing.T) {
 	require.Equal(t, []string{"commit a 2000 false", "commit a 2000 true", "load a 2000 false", "claim  0 false", "update a 4 false"}, heard)
 }
 
-// TestWatermarkHearsOfRowsDuringAScan checks the race that the two scans above may not hit: a row below what the scan
-// found that became visible after the scan had passed its place.
-func TestWatermarkHearsOfRowsDuringAScan(t *testing.T) {
-	var w watermark
-	require.EqualValues(t, 0, w.begin())
-	w.end(100)
-	require.EqualValues(t, 100, w.begin())
-	w.tell(150)
-	w.end(200)
-	require.EqualValues(t, 150, w.begin())
-	w.tell(70)
-	w.end(200)
-	require.EqualValues(t, 70, w.begin())
-	w.end(60)
-	require.EqualValues(t, 70, w.begin(), "it does not fall by itself")
-	w.end(70)
-}
-
 // TestStaleCandidate checks that a claim looks again under the lock: between the scan and the lock an effect can be
 // claimed, put off or settled.
 func TestStaleCandidate(t *testing.T) {

@@ -67,7 +67,7 @@ func (v *verifier) all() error {
 	if err := v.tasks(); err != nil {
 		return err
 	}
-	for _, f := range []func() error{v.onces, v.turns, v.indexes, v.swaps, v.strays} {
+	for _, f := range []func() error{v.onces, v.turns, v.indexes, v.marks, v.swaps, v.strays} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -356,6 +356,31 @@ func (v *verifier) indexes() error {
 		err = v.each([]byte{dueSpace}, []byte{dueSpace + 1}, check)
 	}
 	return errors.Join(err, it.Close())
+}
+
+// marks checks that nothing lies below the stored marks of the due orders: nobody would look for it there.
+func (v *verifier) marks() error {
+	value, closer, err := v.snap.Get(clockKey)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, marks, err := parseClock(value)
+	if err := errors.Join(err, closer.Close()); err != nil {
+		return v.fault("", err)
+	}
+	for i, space := range []byte{dueSpace, readySpace, heldSpace} {
+		err := v.each([]byte{space}, appendInstant([]byte{space}, marks[i]), func(key, _ []byte) error {
+			_, task, effect, _ := turn(key)
+			return v.problem(task, 0, "turn %q of effect %q lies below the mark at which searches begin", key, effect)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // turns checks that every turn is the one of its effect.
