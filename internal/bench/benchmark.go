@@ -29,7 +29,8 @@ func all(w *warehouse) []benchmark {
 		storeLoad(w, "before"), storeLoad(w, "compacted"), storeLoad(w, "cold"),
 		storeOpen(w, "closed"), storeOpen(w, "killed"),
 		storeDue(w, "next"), storeDue(w, "first"),
-		storeScale(w), storeRows(), storeBytes(w),
+		storeScale(w, "known"), storeScale(w, "cold"), storeScale(w, "raw"),
+		storeRows(), storeBytes(w),
 	}
 }
 

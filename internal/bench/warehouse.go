@@ -77,15 +77,24 @@ func (w *warehouse) fill(name string, tasks int, filled func() error) error {
 		return err
 	}
 	tips := make([]store.Tip, tasks)
-	for range 2 { // all timers are set before the first is cancelled: what cancels them lies far from them
-		err = errors.Join(err, sideBySide(fillers, func(filler int) error {
-			for i := filler; i < tasks; i += fillers {
+	version := func(from, to int) error {
+		return sideBySide(fillers, func(filler int) error {
+			for i := from + filler; i < to; i += fillers {
 				if err := fillOne(s, i, &tips[i]); err != nil {
 					return err
 				}
 			}
 			return nil
-		}))
+		})
+	}
+	last := tasks - 1
+	err = version(0, tasks) // all timers are set before the first is cancelled: what cancels them lies far from them
+	if err == nil {
+		err = version(0, last)
+	}
+	if err == nil { // a worker looks again and again, and commits go on
+		_, err = s.Due(context.Background(), store.Slots{}, 0)
+		err = errors.Join(err, version(last, tasks))
 	}
 	if err == nil && filled != nil {
 		err = filled()
