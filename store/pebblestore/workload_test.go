@@ -1,6 +1,7 @@
 package pebblestore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,22 @@ type clock struct{ at atomic.Int64 }
 func (c *clock) now() time.Time { return time.UnixMicro(c.at.Load()) }
 
 const epoch = 1_700_000_000_000_000
+
+// step is the n-th commit of a realistic task: 1.2 KB of snapshot, 800 bytes of entry, a new state and wake-up each time.
+func step(task string, n int, base store.Tip) *store.Commit {
+	text := bytes.Repeat([]byte(fmt.Sprintf(`{"order":"#W%d","item":"Mechanical Keyboard","price":%d,"state":"open"},`, n*7919, n%997)), 40)
+	return &store.Commit{
+		Base: base,
+		Record: store.Record{
+			Task: task, Nonce: uint64(n),
+			Meta: store.Meta{
+				Machine: "refund", State: fmt.Sprint("state-", n%5), Owner: "user-" + task, WaitsFor: "user-" + task,
+				Since: store.Micros(n), Wake: store.Micros(1e15 + n),
+			},
+			Snapshot: text[:1200], Entry: text[1200:2000],
+		},
+	}
+}
 
 // workload is a list of operations that do the same to every right store.
 type workload []func(s store.Store) error
