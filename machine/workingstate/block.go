@@ -83,7 +83,7 @@ func (l Layout) omitted(n int) string {
 // entry is the line of one key, with at most so many bytes of its reason.
 func (l Layout) entry(key string, e Entry, reason int) string {
 	w := l.words()
-	line := "\n- " + key + " = " + quoted(e.Value) + " (" + say(w.Set, l.at(e.UpdatedAt)) + ": " + fit(e.Reason, reason)
+	line := "\n- " + key + " = " + quoted(e.Value) + " (v" + strconv.FormatUint(e.Version, 10) + ", " + say(w.Set, l.at(e.UpdatedAt)) + ": " + fit(e.Reason, reason)
 	if !e.ExpiresAt.IsZero() {
 		line += "; " + say(w.Until, l.at(e.ExpiresAt))
 	}

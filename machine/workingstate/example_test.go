@@ -65,7 +65,7 @@ func Example() {
 	// Output:
 	// {"ok":true,"version":1,"key":"stop_loss.2317","value":"262","superseded":null,"truncated":false,"expires_at":"2026-08-13T13:34:00Z","swept":[]}
 	// cas_conflict 262
-	// - stop_loss.2317 = "262" (set 08-13 09:04: "exit on break"; until 08-13 13:34)
+	// - stop_loss.2317 = "262" (v1, set 08-13 09:04: "exit on break"; until 08-13 13:34)
 	// - 08-13 09:04 done: working_state_set stop_loss.2317 = "262", version 1
 	// - 08-13 09:04 refused (cas_conflict): working_state_set stop_loss.2317 = "254"
 }

@@ -264,5 +264,5 @@ func TestWordsAreWhole(t *testing.T) {
 	odd := ws.English
 	odd.Set, odd.Until = "100%, %9 %1", "until %"
 	b := ws.Layout{Words: &odd}.Block(morning(), t0)
-	require.Contains(t, b, "(100%, %9 08-13 01:04: \"exit on break\"; until %)")
+	require.Contains(t, b, "(v8, 100%, %9 08-13 01:04: \"exit on break\"; until %)")
 }

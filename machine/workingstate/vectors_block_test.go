@@ -34,7 +34,7 @@ func written(n, value int) ws.Table {
 
 // entry is a value of so many bytes, for the reason r, written so many minutes after the first.
 func entry(value, minutes int) ws.Entry {
-	return ws.Entry{Value: strings.Repeat("v", value), Reason: "r", Version: uint64(minutes + 1), UpdatedAt: t0.Add(time.Duration(minutes) * time.Minute), UpdatedBy: "trader"}
+	return ws.Entry{Value: strings.Repeat("v", value), Reason: "r", Version: 1, UpdatedAt: t0.Add(time.Duration(minutes) * time.Minute), UpdatedBy: "trader"}
 }
 
 func note(text string) *ws.Note { return &ws.Note{Note: text, UpdatedAt: t0, UpdatedBy: "trader"} }
@@ -79,7 +79,7 @@ var blockVectors = []vector{
 		table := written(32, 181)
 		table.Handoff = note("h")
 		b := render(t, table)
-		require.Equal(t, keys(21, 31), shownKeys(b), "a short note costs no key here")
+		require.Equal(t, keys(22, 31), shownKeys(b), "the note takes 31 bytes, and 16 were to spare")
 		require.True(t, strings.HasSuffix(b, "\nHandoff, left 08-13 01:04: \"h\""))
 	}},
 	{74, ours, func(t *testing.T, _ *desk) { // the note has a bound of its own, and does not push the rules out
@@ -114,7 +114,7 @@ var blockVectors = []vector{
 		largest := ws.Entry{Value: strings.Repeat("損", ws.MaxValue), Reason: strings.Repeat("損", ws.MaxReason), UpdatedAt: t0, UpdatedBy: "trader", ExpiresAt: t0.Add(720 * time.Hour)}
 		long := strings.Repeat("k", ws.MaxKey)
 		one := ws.Table{States: map[string]ws.Entry{long: largest}}
-		require.Contains(t, render(t, one), long+` = "`+largest.Value+`" (set 08-13 01:04: "`+largest.Reason+`"; until 09-12 01:04)`)
+		require.Contains(t, render(t, one), long+` = "`+largest.Value+`" (v0, set 08-13 01:04: "`+largest.Reason+`"; until 09-12 01:04)`)
 		newer := largest
 		newer.UpdatedAt = t0.Add(time.Minute)
 		one.States["new"] = newer
