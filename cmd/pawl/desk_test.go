@@ -41,7 +41,8 @@ var (
 //
 //	desk start DIR TASK OWNER    begins a door
 //	desk ring|open DIR TASK OWNER
-//	desk raw DIR TASK            begins a task whose bytes are no JSON
+//	desk raw DIR TASK            begins a task whose bytes are no JSON, with an effect that is not settled
+//	desk prune DIR TASK          forgets the versions below 3
 //	desk serve DIR               holds the store until it is interrupted; does what files in DIR.do are named after
 //	desk hold DIR                holds the store without a note
 //	desk key DIR KEY             makes a store whose records carry a MAC
@@ -68,7 +69,9 @@ func desk(ctx context.Context, args []string) error {
 		}
 	case "raw":
 		_, err = st.Commit(ctx, &store.Commit{Record: store.Record{Task: args[2], Snapshot: []byte{0, 1, 0xff}, Entry: []byte("not an entry"),
-			Meta: store.Meta{Machine: "other", State: "somewhere"}}})
+			Meta: store.Meta{Machine: "other", State: "somewhere"}}, Emit: []store.Effect{{ID: "pay/1", Body: []byte(`{"minor":4300}`)}}})
+	case "prune":
+		err = st.Prune(ctx, args[2], 3)
 	case "key":
 	default:
 		err = do(ctx, ctl, what, args[2], args[3])

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 
 	"github.com/pawlgo/pawl/cmd/pawl/cli"
 )
@@ -87,14 +88,27 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 
 // await waits for a file that a process in the background makes, or with ! for its end.
 func await(ts *testscript.TestScript, neg bool, args []string) {
+	if !appears(ts.MkAbs(args[0]), neg) {
+		ts.Fatalf("waited a minute for %s", args[0])
+	}
+}
+
+// waitFor is await for tests that are no scripts.
+func waitFor(t *testing.T, file string) {
+	t.Helper()
+	require.True(t, appears(file, false), "waited a minute for %s", file)
+}
+
+// appears waits until a file is there, or gone.
+func appears(file string, gone bool) bool {
 	for range 6000 {
-		_, err := os.Stat(ts.MkAbs(args[0]))
-		if errors.Is(err, fs.ErrNotExist) == neg {
-			return
+		_, err := os.Stat(file)
+		if errors.Is(err, fs.ErrNotExist) == gone {
+			return true
 		}
 		time.Sleep(10 * time.Millisecond) // reason: a process of its own makes the file, and nothing else tells
 	}
-	ts.Fatalf("waited a minute for %s", args[0])
+	return false
 }
 
 // flip turns one byte in the middle of each table of a store.

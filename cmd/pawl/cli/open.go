@@ -72,17 +72,26 @@ func (a *App) Version() string { return a.tool.version() }
 // Open opens the store of --dir, and offers a socket to those who only read; the function closes both. Program is the name by
 // which they will know this process. With create a store is made where there is none. Errors wrap [ErrUsage], [ErrNotFound],
 // [ErrLocked], or are the store's.
-func (a *App) Open(ctx context.Context, program string, create bool) (*pebblestore.Store, func() error, error) {
-	st, err := a.waited(ctx, create)
+func (a *App) Open(ctx context.Context, program string, create bool) (st *pebblestore.Store, done func() error, err error) {
+	err = a.patiently(ctx, func() error {
+		st, err = a.open(create)
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}
+	done = a.offer(ctx, program, st)
+	return st, done, nil
+}
+
+// offer offers a socket to those who only read, and returns what closes it and the store.
+func (a *App) offer(ctx context.Context, program string, st *pebblestore.Store) func() error {
 	s, err := holder.Listen(ctx, a.dir, st, holder.Options{Program: program, Now: a.tool.Now})
 	if err != nil {
 		a.say("others cannot read the store meanwhile: %v", err)
-		return st, st.Close, nil
+		return st.Close
 	}
-	return st, func() error { return errors.Join(s.Close(), st.Close()) }, nil
+	return func() error { return errors.Join(s.Close(), st.Close()) }
 }
 
 // changing calls f with the store of --dir, which it alone has open.
@@ -96,24 +105,59 @@ func (a *App) changing(c *cobra.Command, create bool, f func(*pebblestore.Store)
 
 // reading calls f with the store of --dir, wherever it is open.
 func (a *App) reading(c *cobra.Command, f func(*source) error) error {
-	st, done, err := a.Open(c.Context(), c.CommandPath(), false)
+	var s *source
+	err := a.patiently(c.Context(), func() (err error) {
+		s, err = a.source(c.Context())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if s.remote != nil {
+		return errors.Join(f(s), s.remote.Close())
+	}
+	done := a.offer(c.Context(), c.CommandPath(), s.local)
+	return errors.Join(f(s), done())
+}
+
+// source is the store, or whoever has it open.
+func (a *App) source(ctx context.Context) (*source, error) {
+	st, err := a.open(false)
 	if err == nil {
-		return errors.Join(f(&source{Reader: st, local: st}), done())
+		return &source{Reader: st, local: st}, nil
 	}
 	locked, ok := errors.AsType[*LockedError](err)
 	if !ok || locked.Holder.PID == 0 {
-		return err
+		return nil, err
 	}
-	remote, silent := holder.Dial(c.Context(), locked.Holder)
+	remote, silent := holder.Dial(ctx, locked.Holder)
 	if silent != nil {
 		locked.Silent = silent
-		return err
+		return nil, err
 	}
-	return errors.Join(f(&source{Reader: remote, remote: remote}), remote.Close())
+	return &source{Reader: remote, remote: remote}, nil
 }
 
-// waited opens the store, and waits for it for as long as --wait says.
-func (a *App) waited(ctx context.Context, create bool) (*pebblestore.Store, error) {
+// patiently tries f again while another process has the store open, for as long as --wait says.
+func (a *App) patiently(ctx context.Context, f func() error) error {
+	over := time.After(a.wait)
+	for {
+		err := f()
+		if !errors.Is(err, ErrLocked) || a.wait == 0 {
+			return err
+		}
+		select {
+		case <-time.After(retry):
+		case <-over:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// open opens the store once.
+func (a *App) open(create bool) (*pebblestore.Store, error) {
 	if err := a.there(create); err != nil {
 		return nil, err
 	}
@@ -121,22 +165,11 @@ func (a *App) waited(ctx context.Context, create bool) (*pebblestore.Store, erro
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, a.wait, ErrLocked)
-	defer cancel()
-	for {
-		st, err := pebblestore.Open(a.dir, pebblestore.Options{Now: a.tool.Now, Key: key, CacheBytes: cacheSize})
-		if !errors.Is(err, syscall.EAGAIN) {
-			return st, err
-		}
-		select {
-		case <-time.After(retry):
-		case <-ctx.Done():
-			if !errors.Is(context.Cause(ctx), ErrLocked) {
-				return nil, ctx.Err()
-			}
-			return nil, a.locked()
-		}
+	st, err := pebblestore.Open(a.dir, pebblestore.Options{Now: a.tool.Now, Key: key, CacheBytes: cacheSize})
+	if errors.Is(err, syscall.EAGAIN) { // what a lock of the file system says
+		return nil, a.locked()
 	}
+	return st, err
 }
 
 // locked says who has the store open.

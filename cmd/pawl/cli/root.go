@@ -62,25 +62,34 @@ The model proposes. Evidence decides. The controller commits.`,
 	return c
 }
 
-// add adds the commands to the root, each group under its heading.
+// Groups of commands in the help, for the GroupID of commands that a tool adds.
+const (
+	ForAgents    = "agents"
+	ForOperators = "operators"
+	ForAuthors   = "authors"
+)
+
+// add adds the commands to the root, each under the heading of its group.
 func (a *App) add(root *cobra.Command) {
-	var agent, author []*cobra.Command
+	all := []*cobra.Command{in(ForOperators, a.taskCommand()), in(ForOperators, a.storeCommand()), a.versionCommand()}
 	if a.tool.stateMachine() != nil {
-		agent = append(agent, a.stateCommand())
+		all = append(all, in(ForAgents, a.stateCommand()))
 	}
 	if len(a.tool.Machines) > 0 {
-		author = append(author, a.graphCommand())
+		all = append(all, in(ForAuthors, a.graphCommand()))
 		if a.tool.Missing != nil {
-			author = append(author, a.tableCommand())
+			all = append(all, in(ForAuthors, a.tableCommand()))
 		}
 	}
-	grouped(root, "agent", "For agents:", agent)
-	grouped(root, "operator", "For operators:", []*cobra.Command{a.taskCommand(), a.storeCommand()})
-	grouped(root, "author", "For authors of machines:", author)
-	root.AddCommand(a.versionCommand())
 	if a.tool.Commands != nil {
-		root.AddCommand(a.tool.Commands(a)...)
+		all = append(all, a.tool.Commands(a)...)
 	}
+	for _, g := range []*cobra.Group{{ID: ForAgents, Title: "For agents:"}, {ID: ForOperators, Title: "For operators:"}, {ID: ForAuthors, Title: "For authors of machines:"}} {
+		if slices.ContainsFunc(all, func(c *cobra.Command) bool { return c.GroupID == g.ID }) {
+			root.AddGroup(g)
+		}
+	}
+	root.AddCommand(all...)
 	for _, c := range descendants(root) {
 		if c.Args != nil {
 			c.Args = usageArgs(c.Args)
@@ -88,16 +97,9 @@ func (a *App) add(root *cobra.Command) {
 	}
 }
 
-// grouped adds commands under a heading of the help.
-func grouped(root *cobra.Command, id, title string, commands []*cobra.Command) {
-	if len(commands) == 0 {
-		return
-	}
-	root.AddGroup(&cobra.Group{ID: id, Title: title})
-	for _, c := range commands {
-		c.GroupID = id
-	}
-	root.AddCommand(commands...)
+func in(group string, c *cobra.Command) *cobra.Command {
+	c.GroupID = group
+	return c
 }
 
 // example writes the name of the tool for {}, and indents.

@@ -128,7 +128,7 @@ func (a *App) backup(ctx context.Context, s *source, to string) error {
 	}
 	size, err := sizeOf(to)
 	if err != nil {
-		return err
+		return fmt.Errorf("the backup is made, but cannot be read by this user: %w", err)
 	}
 	return a.showOne(map[string]any{"backup": to, "bytes": size}, &sheet{rows: [][]string{{"backup", to}, {"bytes", strconv.FormatInt(size, 10)}}})
 }

@@ -27,6 +27,9 @@ var _ Reader = (*Client)(nil)
 // ErrSilent says that the holder that a note names does not answer on its socket.
 var ErrSilent = errors.New("the holder of the store does not answer")
 
+// ErrGone says that the holder cannot be reached, or no longer: it may have ended in the middle of its answer.
+var ErrGone = errors.New("the holder of the store cannot be reached")
+
 // Dial asks the holder who it is. Errors wrap [ErrSilent] when nobody answers, or somebody else.
 func Dial(ctx context.Context, h Holder) (*Client, error) {
 	if h.Socket == "" || len(h.Socket) > MaxSocketPath {
@@ -58,7 +61,11 @@ func (c *Client) get(ctx context.Context, method, what string, q url.Values) (*h
 	if err != nil {
 		return nil, err
 	}
-	return c.http.Do(req)
+	resp, err := c.http.Do(req)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %v", ErrGone, err) // a socket that is not there is no file that is not there
+	}
+	return resp, err
 }
 
 // ask reads one answer.
@@ -108,21 +115,16 @@ func (c *Client) lines(ctx context.Context, method, what string, q url.Values) i
 			}
 		}
 		if err := in.Err(); err != nil {
-			yield(line{}, err)
+			yield(line{}, fmt.Errorf("%s: %w: %w", what, ErrGone, err))
 			return
 		}
-		yield(line{}, fmt.Errorf("%s: the holder of the store ended in the middle of its answer: %w", what, io.ErrUnexpectedEOF))
+		yield(line{}, fmt.Errorf("%s: %w: it ended in the middle of its answer", what, ErrGone))
 	}
 }
 
 func about(task string) url.Values { return url.Values{"task": {task}} }
 
 func number(n uint64) []string { return []string{strconv.FormatUint(n, 10)} }
-
-// Holder is who answers.
-func (c *Client) Holder() Holder {
-	return Holder{PID: c.hello.PID, Program: c.hello.Program}
-}
 
 // Info says what the holder's store is.
 func (c *Client) Info() store.Info { return c.hello.Store }
