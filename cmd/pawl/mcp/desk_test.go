@@ -155,6 +155,9 @@ func (d *desk) underWay(clients []*sdk.ClientSession) <-chan *sdk.CallToolResult
 	return finished
 }
 
+// who is the agent as the controller knows it.
+func (d *desk) who() guard.Principal { return guard.Principal{ID: "trader"} }
+
 // both may read and write.
 var both = mcp.Grant{Agent: "trader", Scopes: []mcp.Scope{mcp.Read, mcp.Write}}
 
