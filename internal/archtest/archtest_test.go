@@ -96,6 +96,7 @@ func TestEveryEdgeOfTheTable(t *testing.T) {
 		"machine/workingstate": "machine guard context",
 		"store":                "canon",
 		"store/pebblestore":    "store pebble",
+		"store/personal":       "store",
 		"resume":               "machine guard context store canon clock engine",
 		"examples/refund/desk": "guard machine workingstate context store pebblestore resume model",
 		"examples/hello":       "guard machine workingstate context store pebblestore resume",
