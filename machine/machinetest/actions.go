@@ -3,6 +3,7 @@ package machinetest
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -13,7 +14,7 @@ import (
 // Actions are random walks through what a table names, for [rapid.T.Repeat]: the moves of its rows, observations of up to four
 // facts, proposals of any event by anybody the table names, with any payload, facts and base version, timers and ends
 // of effects, at any distance in time. Each step is held to what a row is held to, and after each step a task must keep what every task keeps: a
-// version never falls, a final state is never left, an effect's key never comes back, and what is settled stays settled.
+// version never falls, a final state is left by a declared reopening edge only, an effect's key never comes back, and what is settled stays settled.
 //
 //	rapid.Check(t, func(t *rapid.T) {
 //		actions, err := machinetest.Actions(refund.Machine, "testdata/refund.txtar")
@@ -23,22 +24,27 @@ import (
 //
 // Each call begins a walk of its own. Errors name file and line.
 func Actions(d machine.Definition, path string) (map[string]func(*rapid.T), error) {
+	_, actions, err := newWalk(d, path)
+	return actions, err
+}
+
+func newWalk(d machine.Definition, path string) (*walk, map[string]func(*rapid.T), error) {
 	tb, err := readTable(d, path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(tb.starts) == 0 {
-		return nil, &fault{path, 1, "no situation starts a task"}
+		return nil, nil, &fault{path, 1, "no situation starts a task"}
 	}
 	w := &walk{tb: tb, people: append(tb.people(), string(guard.Worker), string(guard.Timer)), times: append(tb.ages(), "", "", "0s", "1m")}
 	for _, r := range tb.rows {
 		trials, err := tb.try(r)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		w.rows = append(w.rows, trials...)
 	}
-	return map[string]func(*rapid.T){"row": w.row, "observe": w.observe, "propose": w.propose, "due": w.due, "settle": w.settle,
+	return w, map[string]func(*rapid.T){"row": w.row, "observe": w.observe, "propose": w.propose, "due": w.due, "settle": w.settle,
 		"again": w.again, "": w.keeps}, nil
 }
 
@@ -49,6 +55,9 @@ type walk struct {
 	times    []string
 	rows     []*trial
 	at, last machine.Snapshot[any]
+	driver   Driver    // nil when the walk is at the pure core alone
+	clock    time.Time // of the driver
+	begun    int       // tasks at the driver
 }
 
 // cannot ends an action that has nothing to do here, so that another one is drawn.
@@ -58,10 +67,15 @@ func cannot(t *rapid.T, why string) {
 
 // begin draws the task that the walk starts with.
 func (w *walk) begin(t *rapid.T) {
-	if w.at.Version == 0 {
-		w.at = w.tb.starts[rapid.IntRange(0, len(w.tb.starts)-1).Draw(t, "start")].at
-		w.last = w.at
+	if w.at.Version > 0 {
+		return
 	}
+	s := w.tb.starts[rapid.IntRange(0, len(w.tb.starts)-1).Draw(t, "start")]
+	w.at = s.at
+	if w.driver != nil {
+		w.at = w.started(t, s)
+	}
+	w.last = w.at
 }
 
 // again begins anew after a task has ended, so that walks do not stand still.
@@ -75,6 +89,9 @@ func (w *walk) again(t *rapid.T) {
 
 // take takes a move and holds it to what every step must keep.
 func (w *walk) take(t *rapid.T, mv move) {
+	if w.driver != nil {
+		mv = w.later(mv)
+	}
 	s := &situation{name: fmt.Sprintf("version %d, %s", w.at.Version, w.at.State), at: w.at}
 	trial := &trial{given: s, move: mv}
 	if err := w.tb.take(trial); err != nil {
@@ -82,6 +99,9 @@ func (w *walk) take(t *rapid.T, mv move) {
 	}
 	if err := w.tb.check(trial); err != nil {
 		t.Fatalf("%s: %s: %v", s.name, mv, err)
+	}
+	if w.driver != nil {
+		w.drive(t, trial)
 	}
 	w.at = trial.next
 }
@@ -171,6 +191,11 @@ func (w *walk) settle(t *rapid.T) {
 	cannot(t, "no effect is under way")
 }
 
+// reopens tells whether an edge may leave a final state.
+func (tb *table) reopens(s machine.State) bool {
+	return slices.ContainsFunc(tb.about.Edges, func(e machine.EdgeDescription) bool { return e.Reopens && slices.Contains(e.From, s) })
+}
+
 func (w *walk) keeps(t *rapid.T) {
 	w.begin(t)
 	if text := w.broken(); text != "" {
@@ -185,7 +210,7 @@ func (w *walk) broken() string {
 	switch {
 	case is.Version < was.Version:
 		return fmt.Sprintf("version %d came after %d", is.Version, was.Version)
-	case w.tb.m.IsFinal(was.State) && is.State != was.State:
+	case w.tb.m.IsFinal(was.State) && is.State != was.State && !w.tb.reopens(was.State):
 		return fmt.Sprintf("the final state %s was left for %s", was.State, is.State)
 	}
 	for _, i := range is.Intents {

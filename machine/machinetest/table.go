@@ -64,6 +64,7 @@ type situation struct {
 type start struct {
 	text string
 	at   machine.Snapshot[any]
+	task machine.Task
 }
 
 // readTable reads a file. The error joins every fault of it, with file and line.
@@ -232,7 +233,7 @@ func (tb *table) begin(l line) *situation {
 		return nil
 	}
 	if !slices.ContainsFunc(tb.starts, func(o start) bool { return o.text == l.text }) {
-		tb.starts = append(tb.starts, start{l.text, s})
+		tb.starts = append(tb.starts, start{l.text, s, task})
 	}
 	return &situation{at: s, task: task}
 }
