@@ -17,6 +17,7 @@ type SceneSpec struct {
 	Subjects  Subjects  // what payload and data are about
 	Fresh     []AnyFact // facts that must have been seen since Received
 	Unsettled func(effect string) int
+	MaySent   func(effect string) int
 }
 
 // Scene is what every guard may look at. It records what a guard looked at and what it did not find. A Scene
@@ -86,6 +87,14 @@ func (s *Scene) Unsettled(effect string) int {
 		return 0
 	}
 	return s.spec.Unsettled(effect)
+}
+
+// MaySent is the number of intents of an effect that have no outcome yet and may have been sent.
+func (s *Scene) MaySent(effect string) int {
+	if s.spec.MaySent == nil {
+		return s.Unsettled(effect)
+	}
+	return s.spec.MaySent(effect)
 }
 
 // Subjects are the ids of a kind that this proposal is about; of "" the task itself.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -321,7 +322,7 @@ func (c *core) readIntents(s *Snapshot[any], intents []readIntent) error {
 		switch {
 		case info == nil:
 			return fmt.Errorf("it intends the undeclared effect %q", i.Effect)
-		case i.Status != Intended && i.Status != Confirmed && i.Status != Failed:
+		case !slices.Contains([]IntentStatus{Intended, Confirmed, Failed, Withdrawn}, i.Status):
 			return fmt.Errorf("effect %s has the unknown status %q", i.Key, i.Status)
 		}
 		args, err := info.decodeStored(i.Args)

@@ -62,11 +62,12 @@ type EdgeDescription struct {
 	Separate   bool `json:"separate,omitempty"`
 	Structured bool `json:"structured,omitempty"`
 
-	Applies  bool     `json:"applies,omitempty"` // it changes the data
-	Emits    []string `json:"emits,omitempty"`
-	Offers   []string `json:"offers,omitempty"`
-	Returns  bool     `json:"returns,omitempty"`  // it answers its proposer
-	Reserves bool     `json:"reserves,omitempty"` // takes holds of shared resources
+	Applies   bool     `json:"applies,omitempty"` // it changes the data
+	Emits     []string `json:"emits,omitempty"`
+	Offers    []string `json:"offers,omitempty"`
+	Withdraws []string `json:"withdraws,omitempty"` // effects that it takes back, while they were not sent
+	Returns   bool     `json:"returns,omitempty"`   // it answers its proposer
+	Reserves  bool     `json:"reserves,omitempty"`  // takes holds of shared resources
 	// Revision is that of the edge's own functions: its checks, and what it applies, emits, offers and returns.
 	Revision int  `json:"revision,omitempty"`
 	Override bool `json:"override,omitempty"` // an operator's
@@ -182,6 +183,9 @@ func (e *edge) describe() EdgeDescription {
 		d.Need, d.Of = e.need, e.of
 	}
 	d.Separate, d.Structured = e.separate, e.structured != nil
+	for _, w := range e.withdraws {
+		d.Withdraws = append(d.Withdraws, w.Name)
+	}
 	for _, o := range e.outputs {
 		switch o.kind {
 		case emits:

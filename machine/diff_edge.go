@@ -107,6 +107,7 @@ func edgeDifferences(o, n way) []Difference {
 	d.altered("edge", name, "applies", fmt.Sprint(was.Applies), fmt.Sprint(is.Applies))
 	d.altered("edge", name, "answers", fmt.Sprint(was.Returns), fmt.Sprint(is.Returns))
 	d.doubtful("edge", name, "emits", strings.Join(was.Emits, ", "), strings.Join(is.Emits, ", "))
+	d.doubtful("edge", name, "withdraws", strings.Join(was.Withdraws, ", "), strings.Join(is.Withdraws, ", "))
 	d.doubtful("edge", name, "offers", strings.Join(was.Offers, ", "), strings.Join(is.Offers, ", "))
 	return d.out
 }

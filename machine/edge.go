@@ -26,10 +26,11 @@ type edge struct {
 	checks  []check       // over data and payload
 	confirm *guard.Fact[guard.Reply]
 	approval
-	apply   func(s *guard.Scene, data, payload any) any
-	outputs []output
-	when    *guard.FactInfo
-	change  func(guard.Entry) any
+	apply     func(s *guard.Scene, data, payload any) any
+	outputs   []output
+	withdraws []*EffectInfo
+	when      *guard.FactInfo
+	change    func(guard.Entry) any
 
 	revision int
 	override bool // an operator's
@@ -69,6 +70,9 @@ func (e *edge) judgeNames() []string {
 	}
 	for _, k := range e.checks {
 		names = append(names, k.name)
+	}
+	for _, w := range e.withdraws {
+		names = append(names, w.Name+unsentSuffix)
 	}
 	if e.confirm != nil {
 		names = append(names, "confirm")

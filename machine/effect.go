@@ -159,6 +159,7 @@ const (
 	Intended  IntentStatus = "intent"
 	Confirmed IntentStatus = "confirmed"
 	Failed    IntentStatus = "failed"
+	Withdrawn IntentStatus = "withdrawn" // taken back before it was sent
 )
 
 // Intent is one effect of one commit.

@@ -27,6 +27,8 @@ type judged struct {
 
 	own        guard.Scene
 	count      func(effect string) int // unsettled, made once
+	sent       func(effect string) int // that may have been sent, made once
+	unsent     []string                // keys of intents that were not
 	draftSpace [1]draft
 }
 
@@ -63,7 +65,7 @@ func (j *judged) tell(findings []Finding) []Finding {
 
 // ready makes a zero judgement one that can be used.
 func (j *judged) ready() *judged {
-	j.drafts, j.count = j.draftSpace[:0], j.unsettled
+	j.drafts, j.count, j.sent = j.draftSpace[:0], j.unsettled, j.maySent
 	return j
 }
 
@@ -98,6 +100,7 @@ func (a *attempt) judge(e *edge) *judged {
 		return j
 	}
 	a.guards(j, &a.s)
+	j.withdrawable()
 	if !j.verdict.Denied() {
 		a.draft(j, &a.s)
 	}
@@ -114,7 +117,7 @@ func (a *attempt) begin(e *edge, s *Snapshot[any], payload any, fresh []guard.An
 		j = new(judged).ready()
 	}
 	j.edge, j.at, j.payload, j.settled, j.verdict = e, s, payload, settledKey(e.event, payload), guard.Allow()
-	j.scene, j.against, j.drafts, j.holds, j.offer = nil, j.against[:0], j.drafts[:0], j.holds[:0], ""
+	j.scene, j.against, j.drafts, j.holds, j.offer, j.unsent = nil, j.against[:0], j.drafts[:0], j.holds[:0], "", a.in.Unsent
 	subjects, err := a.c.about(e, s, payload)
 	if err != nil {
 		j.deny("", CodeOtherSubject, err.Error())
@@ -123,7 +126,7 @@ func (a *attempt) begin(e *edge, s *Snapshot[any], payload any, fresh []guard.An
 	j.scene = &j.own
 	j.scene.Reset(guard.SceneSpec{
 		Task: s.Task, Now: a.in.Now, Received: a.in.Received, Actor: a.p.actor, Principal: a.in.Principal,
-		Facts: a.facts, Subjects: subjects, Fresh: fresh, Unsettled: j.count,
+		Facts: a.facts, Subjects: subjects, Fresh: fresh, Unsettled: j.count, MaySent: j.sent,
 	})
 	return j
 }

@@ -29,6 +29,7 @@ func (c *core) lintEdge(e *edge) {
 		}
 	}
 	c.lintOverride(e)
+	c.lintWithdraw(e)
 	for _, g := range e.guards {
 		if g.Name() == "" {
 			c.fault("zero_guard", e.place, e.name+" requires the zero Guard", "declare it with guard.New")

@@ -38,7 +38,7 @@ func (e *edge) emits(i *EffectInfo) bool {
 
 // ends tells whether after the edge no intent of the effect is unsettled: it settles the last, or is taken only when none is.
 func (e *edge) ends(i *EffectInfo) bool {
-	return e.event == i.confirmed || e.event == i.failed ||
+	return e.event == i.confirmed || e.event == i.failed || slices.Contains(e.withdraws, i) ||
 		slices.ContainsFunc(e.guards, func(g guard.Guard) bool { return g.Name() == i.Name+idleSuffix })
 }
 
@@ -54,9 +54,9 @@ func (c *core) lintSettles(i *EffectInfo) {
 	}
 }
 
-// unsettledIn are the states in which an intent of the effect can be without an outcome, sorted. Final ones are none: the
-// step refuses to enter them. Edges that would are reported.
-func (c *core) unsettledIn(i *EffectInfo) []State {
+// underWay are the states in which an intent of the effect can be without an outcome. Final ones are none: the step refuses to enter
+// them.
+func (c *core) underWay(i *EffectInfo) map[State]bool {
 	in := map[State]bool{}
 	for range c.edges {
 		for _, e := range c.edges {
@@ -69,6 +69,12 @@ func (c *core) unsettledIn(i *EffectInfo) []State {
 			}
 		}
 	}
+	return in
+}
+
+// unsettledIn are those states, sorted. Edges that would end the task from there are reported.
+func (c *core) unsettledIn(i *EffectInfo) []State {
+	in := c.underWay(i)
 	for _, e := range c.edges {
 		reaches := !e.stay && c.isFinal(e.to) && slices.ContainsFunc(e.from, func(s State) bool { return in[s] })
 		if e.event != nil && (reaches && !e.ends(i) || e.emits(i) && c.isFinal(e.to)) {

@@ -131,6 +131,7 @@ func (a *attempt) opens(j *judged) bool {
 			return false
 		}
 	}
+	j.withdrawable()
 	a.draft(j, &a.s)
 	return j.verdict.Allowed()
 }

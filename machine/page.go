@@ -93,6 +93,9 @@ func conditions(e EdgeDescription) []string {
 	if e.Confirm != "" {
 		out = append(out, "confirmed ("+e.Confirm+e.approval()+")")
 	}
+	for _, name := range e.Withdraws {
+		out = append(out, name+" was not sent")
+	}
 	if e.Override {
 		out = append(out, "overrides, with a reason")
 	}
@@ -121,6 +124,9 @@ func consequences(e EdgeDescription) []string {
 	}
 	for _, name := range e.Emits {
 		out = append(out, "effect "+name)
+	}
+	for _, name := range e.Withdraws {
+		out = append(out, "withdraws "+name)
 	}
 	for _, o := range e.Offers {
 		out = append(out, "offer "+o)

@@ -22,6 +22,7 @@ func (a *attempt) take(j *judged) (Snapshot[any], Outcome) {
 	out := Outcome{Kind: Committed, Task: next.Task, Version: next.Version, State: next.State, Before: a.s.Version,
 		Event: a.p.event.Name, Edge: j.edge.name}
 	a.settle(j, &next)
+	a.withdraw(j, &next)
 	a.intend(j, &next, &out)
 	voided := a.voidOffers(j, &next)
 	if kind, findings := a.open(j, &next, &out, &voided); findings != nil {

@@ -191,6 +191,7 @@ func TestAttackValueThatPanics(t *testing.T) {
 	b.Final("b")
 	ev := machine.NewEvent[machine.None]("go")
 	machine.On(b, ev).From("a").To("b").By(guard.User).Require(guard.Known(f))
+	b.Accept(machine.LintLossy, machine.Everywhere, "that it cannot be written is what is tested")
 	m := b.MustBuild()
 	ctl, err := resume.Open(d.ctx, d.st, resume.Config{Machines: []machine.Definition{m}, Observers: []resume.Observer{resume.Pull(f, observed(angry{"x"}))}})
 	require.NoError(t, err)

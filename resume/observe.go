@@ -130,14 +130,22 @@ func (s *Session) observe(ctx context.Context, evidence []guard.Evidence) (machi
 		if err != nil {
 			return machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
 		}
-		next, out := s.at.m.Step(s.at.snap, machine.Input{Principal: s.who, Evidence: evidence, Received: now, Now: now})
+		unsent, err := s.unsent(ctx)
+		if err != nil {
+			return machine.Outcome{}, err
+		}
+		next, out := s.at.m.Step(s.at.snap, machine.Input{Principal: s.who, Evidence: evidence, Received: now, Now: now, Unsent: unsent.keys()})
 		if out.Kind != machine.Committed {
 			return out, nil
 		}
-		l, err := s.c.write(ctx, s.at, next, out.Entry(), nil)
+		withdrawn := unsent.withdrawn(next)
+		l, err := s.c.write(ctx, s.at, next, out.Entry(), withdrawn)
 		if err == nil {
 			s.at = l
 			return out, nil
+		}
+		if errors.Is(err, store.ErrFenced) && len(withdrawn) > 0 {
+			continue // it has been sent meanwhile, or is being sent
 		}
 		if errors.Is(err, errRecount) {
 			break // whoever looked must look again

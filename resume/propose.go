@@ -121,6 +121,7 @@ type request struct {
 	evidence []guard.Evidence // carried or held by the session, then pulled
 	given    int              // how much of it was not pulled
 	asked    []guard.Key
+	unsent   sendable // effects that had not been sent when it was judged
 	failed   []machine.Finding
 }
 
@@ -170,8 +171,11 @@ func (s *Session) step(ctx context.Context, r *request) (machine.Snapshot[any], 
 	if err != nil {
 		return machine.Snapshot[any]{}, machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
 	}
+	if r.unsent, err = s.unsent(ctx); err != nil {
+		return machine.Snapshot[any]{}, machine.Outcome{}, err
+	}
 	next, out := s.at.m.Step(s.at.snap, machine.Input{Proposal: r.p, Principal: s.who,
-		Evidence: r.evidence, Received: r.received, Now: now, NoPermits: true})
+		Evidence: r.evidence, Received: r.received, Now: now, Unsent: r.unsent.keys(), NoPermits: true})
 	return next, out, nil
 }
 
@@ -201,12 +205,15 @@ func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[
 		}
 		return done, false, err
 	}
-	l, err := s.c.write(ctx, s.at, next, out.Entry(), r.settle)
+	withdrawn := r.unsent.withdrawn(next)
+	l, err := s.c.write(ctx, s.at, next, out.Entry(), slices.Concat(r.settle, withdrawn))
 	switch {
 	case err == nil:
 		s.at, s.held, s.changed = l, nil, nil
 		return out, false, nil
 	case errors.Is(err, store.ErrLapsed):
+		return machine.Outcome{}, true, nil
+	case errors.Is(err, store.ErrFenced) && len(withdrawn) > 0: // it has been sent meanwhile, or is being sent
 		return machine.Outcome{}, true, nil
 	case errors.Is(err, errRecount):
 		r.evidence = slices.DeleteFunc(r.evidence, func(e guard.Evidence) bool { return e.Fact() == machine.OpenChildren.Info() })

@@ -44,7 +44,7 @@ type Report struct {
 	Waiting     *machine.Waiting
 	Overdue     bool // the wait has run out, and its timer has not fired yet
 	Facts       []ReportedFact
-	NotHappened []string // effects that the machine knows, and that the task never intended or that have failed
+	NotHappened []string // effects that the machine knows, and that the task never intended, withdrew, or that have failed
 	Effects     []ReportedEffect
 	Offers      []machine.OpenOffer
 	Changed     []Change // what resuming observed to be different
@@ -101,7 +101,9 @@ func (s *Session) Report(ctx context.Context) (Report, error) {
 	}
 	for _, name := range s.at.m.Effects() {
 		// One that is under way may have happened: unknown is not the same as no (law 8).
-		if !slices.ContainsFunc(r.Effects, func(e ReportedEffect) bool { return e.Effect == name && e.Status != string(machine.Failed) }) {
+		if !slices.ContainsFunc(r.Effects, func(e ReportedEffect) bool {
+			return e.Effect == name && e.Status != string(machine.Failed) && e.Status != string(machine.Withdrawn)
+		}) {
 			r.NotHappened = append(r.NotHappened, name)
 		}
 	}

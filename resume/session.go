@@ -51,7 +51,11 @@ func (s *Session) Permits(ctx context.Context) ([]machine.Permit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("task %s: %w", s.Task(), err)
 	}
-	return s.at.m.Permits(s.at.snap, machine.Input{Principal: s.who, Evidence: s.held, Now: now, Received: now}), nil
+	unsent, err := s.unsent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.at.m.Permits(s.at.snap, machine.Input{Principal: s.who, Evidence: s.held, Now: now, Received: now, Unsent: unsent.keys()}), nil
 }
 
 // Project is what a model may see for a decision; untrusted text goes in as quotes. Errors wrap [projection.ErrNotNow], or

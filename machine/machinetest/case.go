@@ -28,7 +28,8 @@ type Step struct {
 	Principal    guard.Principal
 	Proposal     machine.Proposal // zero: only the observations
 	Observations []guard.Observation
-	Asked        bool // some of the observations answer a question, so an observer must give them
+	Unsent       []string // keys of effects that were not sent yet; a controller's own worker must not have claimed them
+	Asked        bool     // some of the observations answer a question, so an observer must give them
 }
 
 // Cases are the steps of a table's rows, in order, and the handles that vouch for its facts, to be trusted. A payload that is not
@@ -74,8 +75,9 @@ func (tb *table) asStep(s machine.Snapshot[any], mv move) (Step, error) {
 			return Step{}, err
 		}
 	}
-	step := Step{At: in.Now, Principal: in.Principal, Proposal: in.Proposal}
-	for _, spec := range list(mv.facts) {
+	step := Step{At: in.Now, Principal: in.Principal, Proposal: in.Proposal, Unsent: in.Unsent}
+	facts, _ := tb.specs(mv.facts)
+	for _, spec := range facts {
 		o, asked, err := tb.observation(s, spec, in.Now)
 		if err != nil {
 			return Step{}, err

@@ -119,14 +119,18 @@ func (tb *table) monotone(t *trial) error {
 	case t.out.Code() == machine.CodeMovesFirst, t.out.Code() == machine.CodeHappened:
 		return nil
 	}
+	facts, _ := tb.specs(t.move.facts)
 	specs := list(t.move.facts)
-	for _, spec := range specs {
+	for _, spec := range facts {
 		mv, s := t.move, t.given.at
 		key, err := tb.key(s, spec)
 		if err != nil {
 			return err
 		}
 		mv.facts = strings.Join(slices.DeleteFunc(slices.Clone(specs), func(o string) bool {
+			if !slices.Contains(facts, o) {
+				return false
+			}
 			k, err := tb.key(s, o)
 			return err == nil && k == key
 		}), ", ")

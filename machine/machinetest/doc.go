@@ -21,14 +21,16 @@
 //	waiting | lapsed | - | - | the reason why no row can show this cell
 //
 // A fact of a table is a fact of the machine about a subject, with a value. The subject @event is the open offer of the
-// event, $effect the newest intent of the effect. A situation starts a task or goes on from another situation, by legal
+// event, $effect the newest intent of the effect. A reply comes right after the question, which was shown as soon as it was put, unless
+// its value names another message as "shown", or null. A situation starts a task or goes on from another situation, by legal
 // steps only: each is "actor/principal event payload with facts after a time", and must be committed. A row is one step from a
 // situation:
 //
 //   - given names situations; with several, or with several events, the row holds for each of them
 //   - after is how long after the situation's last commit, one second when empty
 //   - facts arrive with the step: name is observed now, name=1h ago at the source an hour ago, name=stale just too long ago,
-//     name=asked as the answer to a question; name=unknown brings nothing and claims that nothing is recorded
+//     name=asked as the answer to a question; name=unknown brings nothing and claims that nothing is recorded; effect=unsent
+//     says that the newest intent of an effect was not sent, without which it may have been
 //   - by is actor/principal, with roles as actor/principal+role; observer, with no event, brings the facts alone
 //   - event is a declared event or an effect's own; "event based on 3" names the version that the proposer had seen
 //   - payload is the name of a payload or JSON (a bar in it is written \u007c); empty, it is the first one named for the

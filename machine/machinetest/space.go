@@ -121,8 +121,11 @@ func (x *explorer) observations(s machine.Snapshot[any]) []move {
 		if _, err := subjectIn(s, f.subject); err != nil {
 			continue
 		}
+		facts := withdrawals(s, x.tb.edges(s.State, f.info.Name+".changed"), []string{f.name})
 		for _, after := range waits {
-			out = append(out, move{after: after, facts: f.name, by: string(guard.Observer)})
+			for _, with := range facts {
+				out = append(out, move{after: after, facts: with, by: string(guard.Observer)})
+			}
 		}
 		if f.info.MaxAge > 0 {
 			out = append(out, move{facts: f.name + "=stale", by: string(guard.Observer)})
@@ -133,7 +136,7 @@ func (x *explorer) observations(s machine.Snapshot[any]) []move {
 
 func (x *explorer) proposals(s machine.Snapshot[any], event string, edges []machine.EdgeDescription, movers []string) []move {
 	var out []move
-	carried := x.carried(s, event, edges, movers)
+	carried := withdrawals(s, edges, x.carried(s, event, edges, movers))
 	for _, by := range x.people {
 		actor, _, _ := party(by)
 		if !slices.ContainsFunc(edges, func(e machine.EdgeDescription) bool { return slices.Contains(e.By, actor) }) {
@@ -146,6 +149,22 @@ func (x *explorer) proposals(s machine.Snapshot[any], event string, edges []mach
 			}
 			for _, after := range untilDue(s, "") {
 				out = append(out, move{after, facts, by, event, payloads[0]})
+			}
+		}
+	}
+	return out
+}
+
+// withdrawals adds, for edges that withdraw an effect, what comes of each while it was not sent.
+func withdrawals(s machine.Snapshot[any], edges []machine.EdgeDescription, carried []string) []string {
+	out := carried
+	for _, e := range edges {
+		for _, effect := range e.Withdraws {
+			under := slices.ContainsFunc(s.Intents, func(i machine.Intent) bool { return i.Effect == effect && i.Unsettled() })
+			for _, facts := range carried {
+				if under {
+					out = append(out, strings.TrimPrefix(facts+", "+effect+"=unsent", ", "))
+				}
 			}
 		}
 	}

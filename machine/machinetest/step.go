@@ -89,7 +89,15 @@ func (tb *table) input(s machine.Snapshot[any], mv move) (machine.Input, error) 
 	var err error
 	now := s.UpdatedAt.Add(after)
 	in := machine.Input{Now: now, Received: now}
-	for _, spec := range list(mv.facts) {
+	facts, effects := tb.specs(mv.facts)
+	for _, effect := range effects {
+		key, err := subjectIn(s, "$"+effect)
+		if err != nil {
+			return in, err
+		}
+		in.Unsent = append(in.Unsent, key)
+	}
+	for _, spec := range facts {
 		ev, err := tb.evidence(s, spec, now)
 		if err != nil {
 			return in, err
@@ -100,6 +108,18 @@ func (tb *table) input(s machine.Snapshot[any], mv move) (machine.Input, error) 
 	}
 	_, in.Principal, err = party(mv.by)
 	return in, err
+}
+
+// specs are the facts of a cell, and apart from them the effects of which it says EFFECT=unsent.
+func (tb *table) specs(cell string) (facts, unsent []string) {
+	for _, spec := range list(cell) {
+		if name, ok := strings.CutSuffix(spec, "=unsent"); ok && tb.m.EffectNamed(name) != nil {
+			unsent = append(unsent, name)
+			continue
+		}
+		facts = append(facts, spec)
+	}
+	return facts, unsent
 }
 
 var byPattern = regexp.MustCompile(`^(?:(model|user|operator)/([\w.:@-]+)((?:\+\w+)*)|(timer|worker|observer))$`)
