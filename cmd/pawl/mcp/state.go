@@ -2,9 +2,7 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"maps"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -216,20 +214,11 @@ func (s *Server) get(ctx context.Context, c call) (any, *Refusal, error) {
 	case err != nil:
 		return nil, nil, err
 	}
-	return withOK(r)
+	return getAnswer{true, r}, nil, nil
 }
 
-// withOK is a report with the member by which every answer says that it is none of a refusal.
-func withOK(r workingstate.Report) (any, *Refusal, error) {
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
-		return nil, nil, err
-	}
-	out := map[string]json.RawMessage{"ok": json.RawMessage("true")}
-	maps.Copy(out, members)
-	return out, nil, nil
+// getAnswer is a report with the member by which every answer says that it is none of a refusal.
+type getAnswer struct {
+	OK bool `json:"ok"`
+	workingstate.Report
 }
