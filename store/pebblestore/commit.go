@@ -58,6 +58,7 @@ func (s *Store) commit(ctx context.Context, c *store.Commit) (store.Tip, error) 
 	if err := s.land(c, e, &turns); err != nil {
 		return store.Tip{}, &store.UncertainError{Task: c.Task, Tip: c.Tip, Cause: err}
 	}
+	s.swapped(c)
 	s.feed.Tell(store.Row{Task: c.Task, Meta: c.Meta})
 	return c.Tip, nil
 }
@@ -123,12 +124,41 @@ func (s *Store) judgeResources(c *store.Commit) error {
 }
 
 func (s *Store) judgeResource(task, name string, want uint64) error {
-	have, _, err := s.numbered(appendResource(nil, name))
-	if err == nil && have != want {
-		err = &store.SwapError{Task: task, Resource: name, Want: want, Have: have}
+	have, err := s.resource(name, s.resources.peek(name))
+	if err == nil && have.Rev != want {
+		err = &store.SwapError{Task: task, Resource: name, Want: want, Have: have.Rev}
 	}
 	return err
 }
+
+// resource is what a resource is, remembered or read; its entry is locked or shared. The value must not be changed.
+func (s *Store) resource(name string, e *entry) (store.Resource, error) {
+	if r := e.resource.Load(); r != nil {
+		return *r, nil
+	}
+	rev, value, err := s.numbered(appendResource(nil, name))
+	r := store.Resource{Name: name, Rev: rev, Value: value}
+	if err == nil && len(value) <= rememberedValue {
+		e.resource.Store(&r)
+	}
+	return r, err
+}
+
+// swapped remembers the resources that a commit, which landed, has swapped and still has locked.
+func (s *Store) swapped(c *store.Commit) {
+	for i := range c.Swap {
+		r := c.Swap[i]
+		e := s.resources.peek(r.Name)
+		e.resource.Store(nil)
+		if r.Rev++; len(r.Value) <= rememberedValue {
+			r.Value = append([]byte(nil), r.Value...)
+			e.resource.Store(&r)
+		}
+	}
+}
+
+// rememberedValue is how many bytes the value of a resource may have that is remembered.
+const rememberedValue = 1 << 10
 
 // lockResources locks the resources that a commit swaps, and shares those that it expects, in order of their names; it returns
 // what unlocks them. A commit has its task's lock by then and takes no other task's, so nobody waits in a circle.

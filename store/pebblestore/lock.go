@@ -28,6 +28,9 @@ type entry struct {
 	// head is the newest durable tip, nil if not looked up.
 	head atomic.Pointer[head]
 
+	// resource is what a resource durably is, nil if not looked up. Set under mu, or while read is shared.
+	resource atomic.Pointer[store.Resource]
+
 	// flight is the version that is being written, anyVersion if no version is but something else, or 0.
 	flight atomic.Uint64
 }

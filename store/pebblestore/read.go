@@ -317,12 +317,25 @@ func (s *Store) Resource(ctx context.Context, name string) (store.Resource, erro
 		return store.Resource{}, err
 	}
 	defer s.leave()
-	rev, value, err := s.numbered(appendResource(nil, name))
+	e := s.resources.take(name)
+	defer s.resources.give(name, e)
+	r, err := s.standing(name, e)
+	if err == nil {
+		err = s.durable()
+	}
 	if err != nil {
 		return store.Resource{}, err
 	}
-	if e := s.resources.peek(name); e != nil {
-		e.settled(anyVersion)
+	r.Value = append([]byte(nil), r.Value...)
+	return r, nil
+}
+
+// standing is what a resource durably is. It waits for a swap that is under way only if nothing is remembered.
+func (s *Store) standing(name string, e *entry) (store.Resource, error) {
+	if r := e.resource.Load(); r != nil {
+		return *r, nil
 	}
-	return store.Resource{Name: name, Rev: rev, Value: value}, s.durable()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return s.resource(name, e)
 }

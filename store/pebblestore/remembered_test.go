@@ -96,6 +96,7 @@ func TestEveryWriteIsRemembered(t *testing.T) {
 	s, err := Open("db", small(vfs.NewMem(), c.now))
 	require.NoError(t, err)
 	defer s.Close()
+	swaps := map[uint64]bool{}
 	for i, op := range generate(23, 300, 300) {
 		c.at.Store(epoch + int64(i)*1e6)
 		require.NoError(t, op(s))
@@ -110,5 +111,36 @@ func TestEveryWriteIsRemembered(t *testing.T) {
 			require.Equal(t, fresh.meta, e.meta, "operation %d, %s", i, task)
 			require.ElementsMatch(t, fresh.effects, e.effects, "operation %d, %s", i, task)
 		}
+		if e := s.resources.peek("cap"); e != nil && e.resource.Load() != nil {
+			rev, value, err := s.numbered(appendResource(nil, "cap"))
+			require.NoError(t, err)
+			require.Equal(t, store.Resource{Name: "cap", Rev: rev, Value: value}, *e.resource.Load(), "operation %d", i)
+			swaps[rev] = true
+		}
+	}
+	require.Greater(t, len(swaps), 10, "what a resource became was remembered again and again")
+}
+
+// TestLargeValuesAreNotRemembered checks both sides of the bound, and that what was remembered before is forgotten.
+func TestLargeValuesAreNotRemembered(t *testing.T) {
+	s, err := Open("db", small(vfs.NewMem(), nil))
+	require.NoError(t, err)
+	defer s.Close()
+	tip := store.Tip{}
+	for i, size := range []int{1, rememberedValue, rememberedValue + 1, 3} {
+		k := step("a", i, tip)
+		k.Swap = []store.Resource{{Name: "cap", Rev: uint64(i), Value: bytes.Repeat([]byte{byte(i)}, size)}}
+		tip, err = s.Commit(ctx, k)
+		require.NoError(t, err)
+		require.Equal(t, size <= rememberedValue, s.resources.peek("cap").resource.Load() != nil)
+		k.Swap[0].Value[0] = 99
+		r, err := s.Resource(ctx, "cap")
+		require.NoError(t, err)
+		require.EqualValues(t, i+1, r.Rev)
+		require.Equal(t, bytes.Repeat([]byte{byte(i)}, size), r.Value)
+		r.Value[0] = 98
+		r, err = s.Resource(ctx, "cap")
+		require.NoError(t, err)
+		require.EqualValues(t, i, r.Value[0], "what is remembered is nobody else's")
 	}
 }
