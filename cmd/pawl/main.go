@@ -11,5 +11,5 @@ func main() { cli.Main(tool()) }
 
 // tool is pawl with the machines that are built in.
 func tool() cli.Tool {
-	return cli.Tool{Machines: []machine.Definition{workingstate.Machine}, Commands: commands}
+	return cli.Tool{Machines: []machine.Definition{workingstate.Machine}, Missing: missing, Commands: commands}
 }
