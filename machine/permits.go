@@ -57,7 +57,9 @@ func (a *attempt) permit(e *edge, p *Permit) {
 			j.add(g.Name(), g.Judge(j.scene))
 		}
 	}
-	j.withdrawable()
+	if a.in.Unsent != nil { // else the runtime does not know, and the event may turn out to be possible
+		j.withdrawable()
+	}
 	if e.confirm != nil && !slices.ContainsFunc(a.s.Offers, func(o OpenOffer) bool {
 		return o.Event == e.event.Name && a.in.Now.Before(o.Expires)
 	}) {

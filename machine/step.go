@@ -17,6 +17,7 @@ type Input struct {
 	Received  time.Time // when the proposal came in, and Fresh counts from there; zero means Now
 	Now       time.Time // the store's clock
 	// Unsent are the keys of intents that surely were not sent, as the runtime knows; it fences them in the write. All others may have been.
+	// Nil, for permits, says that the runtime does not know.
 	Unsent []string
 	// NoPermits leaves out of a refusal what is permitted: for a runtime that will judge again, or say it later.
 	NoPermits bool

@@ -40,8 +40,9 @@ func (s *Session) underWay() bool {
 	return false
 }
 
+// keys are those of the effects that were not sent; nil when nobody has looked.
 func (u sendable) keys() []string {
-	if len(u) == 0 {
+	if u == nil {
 		return nil
 	}
 	keys := make([]string, 0, len(u))
