@@ -46,7 +46,7 @@ func newTask(id string) machine.Task {
 func says(text string, offer machine.OpenOffer, at time.Time) guard.Observation {
 	shown := &guard.Shown{Message: "chat/0", At: offer.OpenedAt}
 	return refund.Reply.Observe(chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: customer.ID, Text: text, Shown: shown}, Subject: offer.ID,
-		Ref: "chat/" + offer.ID, At: at}) // a message of its own: each agrees once
+		Ref: "chat/1", At: at}).Identified("reply to " + offer.ID) // each a message of its own: it agrees once
 }
 
 // openDesk is a controller whose sources answer at once, so that nothing but our own work and the disk is measured. It performs
