@@ -66,8 +66,7 @@ func setting(t *testing.T, members map[string]any) string {
 // served is "pawl mcp --http" in a process of its own, until the test ends.
 func served(t *testing.T, dir string, args ...string) (url string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"mcp", "--http", "127.0.0.1:0", "--dir", dir, "--reads", "1000/1m", "--writes", "1000/1m"}, args...)...)
-	cmd.Env = append(os.Environ(), toolVariable+"=1")
+	cmd := process(append([]string{"mcp", "--http", "127.0.0.1:0", "--dir", dir, "--reads", "1000/1m", "--writes", "1000/1m"}, args...)...)
 	errs, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -88,9 +87,7 @@ func served(t *testing.T, dir string, args ...string) (url string) {
 // tool runs the service's own command line.
 func tool(t *testing.T, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), toolVariable+"=1")
-	out, err := cmd.Output()
+	out, err := process(args...).Output()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok {
 		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, e.Stderr)
 	}

@@ -23,11 +23,19 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
+func client(token string) *http.Client { return &http.Client{Transport: bearer(token)} }
+
+// process is the service's own command line, to be started.
+func process(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), toolVariable+"=1")
+	return cmd
+}
+
 // dial connects to a server in another process.
 func dial(t *testing.T, transport sdk.Transport, version string) *sdk.ClientSession {
 	t.Helper()
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	s, err := client.Connect(t.Context(), transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	s, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	require.NoError(t, err)
 	require.Equal(t, version, s.InitializeResult().ProtocolVersion)
 	return s
@@ -52,7 +60,7 @@ func TestRace(t *testing.T) {
 	url := served(t, dir)
 	var clients []*sdk.ClientSession
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
-		s := dial(t, &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}}, version)
+		s := dial(t, &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: client(token)}, version)
 		defer s.Close()
 		clients = append(clients, s)
 	}
@@ -81,13 +89,12 @@ func TestBeside(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	token := tool(t, "mcp", "token", "add", "both", "--agent", "trader", "--dir", dir)
 	url := served(t, dir)
-	s := dial(t, &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}}, "2026-07-28")
+	s := dial(t, &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: client(token)}, "2026-07-28")
 	defer s.Close()
 	require.Equal(t, true, set(t, s, map[string]any{"key": "phase", "value": "watch", "reason": "r"})["ok"])
 	require.Contains(t, tool(t, "state", "get", "--agent", "trader", "--dir", dir, "-o", "json"), `"watch"`)
 	for _, args := range [][]string{{"mcp", "--agent", "trader", "--dir", dir}, {"state", "set", "phase", "sold", "--reason", "r", "--agent", "trader", "--dir", dir}} {
-		cmd := exec.Command(os.Args[0], args...)
-		cmd.Env = append(os.Environ(), toolVariable+"=1")
+		cmd := process(args...)
 		out, err := cmd.CombinedOutput()
 		require.Error(t, err)
 		require.Equal(t, 6, cmd.ProcessState.ExitCode(), "%s", out)
@@ -102,8 +109,7 @@ func TestBeside(t *testing.T) {
 func TestStdioProcess(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
-		cmd := exec.Command(os.Args[0], "mcp", "-agent", "trader", "-dir", dir)
-		cmd.Env = append(os.Environ(), toolVariable+"=1")
+		cmd := process("mcp", "-agent", "trader", "-dir", dir)
 		s := dial(t, &sdk.CommandTransport{Command: cmd}, version)
 		require.Equal(t, true, set(t, s, map[string]any{"key": "phase", "value": version, "reason": "r"})["ok"])
 		res, err := s.ListTools(t.Context(), nil)
