@@ -127,12 +127,15 @@ func (w *World) writes(i int) error {
 	}
 	offer := s.Offers()[w.rand.IntN(len(s.Offers()))]
 	text := []string{"yes", "yes", "yes, please", "no", "what?", "yes but only half", "later"}[w.rand.IntN(7)]
-	r := guard.Reply{By: c.who.ID, Text: text}
-	if w.rand.IntN(10) == 0 {
+	r := guard.Reply{By: c.who.ID, Text: text, Shown: &guard.Shown{Message: "question/" + offer.ID, At: offer.OpenedAt}}
+	switch w.rand.IntN(10) {
+	case 0:
 		r.By = "somebody-else"
+	case 1:
+		r.Shown = nil // the channel does not know what it was shown last
 	}
 	m := message{c: c, obs: said.Observe(w.chat, guard.Observed[guard.Reply]{Value: r, Subject: offer.ID, At: w.clock.now()})}
-	if r.By == c.who.ID && guard.Explicit(text) == guard.Yes {
+	if r.By == c.who.ID && r.Shown != nil && guard.Explicit(text) == guard.Yes {
 		c.yes[offer.ID] = true
 	}
 	for range 1 + w.rand.IntN(2) {
