@@ -111,8 +111,8 @@ func (s *story) block(ctx context.Context) error {
 		return err
 	}
 	for l := range strings.Lines(st.Block) {
-		if strings.HasPrefix(l, "- ") {
-			s.line("at the end of every prompt now: %s", strings.TrimSpace(l))
+		if rule, _, is := strings.Cut(l, " ("); is && strings.HasPrefix(l, "- ") {
+			s.line("at the end of every prompt now: %s", rule)
 		}
 	}
 	return nil
