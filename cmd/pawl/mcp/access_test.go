@@ -57,8 +57,12 @@ func TestReadOnly(t *testing.T) {
 		require.NotContains(t, listed(t, s), tool)
 		call(t, s, tool, `{}`).refused(mcp.CodeReadOnly)
 	}
-	call(t, s, "working_state_get", "").ok()
+	call(t, s, "working_state_get", "").refused("unknown_agent")
+	_, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: mcp.BlockURI})
+	require.ErrorContains(t, err, "no working state")
 	call(t, s, "task_find", "").ok()
+	call(t, d.stdio(d.server(d.ctl), both, sessions), "working_state_set", set("k", "v", "")).ok()
+	require.Equal(t, 1.0, call(t, s, "working_state_get", "").ok().fields["version"])
 }
 
 // TestRates bounds reads and writes separately, for each agent, by the JSON-RPC error −32029, which says how long to wait.

@@ -2,12 +2,14 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/resume"
 )
 
 // URIs of the resources, and the name of the prompt.
@@ -70,6 +72,9 @@ func (s *Server) blocks(ctx context.Context) (state, actions string, err error) 
 		state, actions, err := a.Blocks(ctx, s.o.Layout)
 		return pair{state, actions}, err
 	})
+	if errors.Is(err, resume.ErrNoTask) {
+		return "", "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "there is no working state for this connection"}
+	}
 	if err != nil {
 		s.o.Log.ErrorContext(ctx, "broken", "agent", g.Agent, "error", err)
 		return "", "", &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the working state cannot be read: it is unknown, not empty"}

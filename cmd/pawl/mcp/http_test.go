@@ -200,3 +200,34 @@ func TestServe(t *testing.T) {
 	_, err = net.Dial("tcp", l.Addr().String())
 	require.Error(t, err)
 }
+
+// TestMaxSessions begins no session beyond the limit, and goes on with those that there are.
+func TestMaxSessions(t *testing.T) {
+	s := openSite(t, "", func(o *mcp.Options) { o.Reads.Burst, o.Reads.Per = 10*mcp.MaxSessions, time.Minute })
+	var first string
+	for n := range mcp.MaxSessions {
+		resp, body := s.send(http.MethodPost, initialize)
+		require.NotContains(t, body, "sessions already", n)
+		if first == "" {
+			first = resp.Header.Get("Mcp-Session-Id")
+		}
+	}
+	_, body := s.send(http.MethodPost, initialize)
+	require.Contains(t, body, fmt.Sprint(mcp.MaxSessions, " sessions already"))
+	resp, _ := s.send(http.MethodPost, `{"jsonrpc":"2.0","id":2,"method":"ping"}`, "Mcp-Session-Id", first, "Mcp-Protocol-Version", sessions)
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	resp, _ = s.send(http.MethodDelete, "", "Mcp-Session-Id", first, "Mcp-Protocol-Version", sessions)
+	require.Equal(t, http.StatusNoContent, resp.StatusCode)
+	_, body = s.send(http.MethodPost, initialize)
+	require.NotContains(t, body, "sessions already")
+}
+
+// TestNoSubscription offers nothing that a client could listen to without end.
+func TestNoSubscription(t *testing.T) {
+	s := openSite(t, "")
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"hand","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	resp, body := s.send(http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+meta+`}}`,
+		"Mcp-Protocol-Version", sessionless, "Mcp-Method", "subscriptions/listen")
+	require.Equal(t, http.StatusNotFound, resp.StatusCode)
+	require.Contains(t, body, "-32601")
+}

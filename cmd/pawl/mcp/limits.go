@@ -14,6 +14,7 @@ const (
 	MaxFound     = 100       // tasks that task_find lists
 	MaxHistory   = 100       // entries of task_history, and as many refused attempts
 	MaxBuckets   = 1 << 12   // agents that a rate is counted for at once
+	MaxSessions  = 256       // sessions at once of clients of the session era
 	MaxRequests  = 256       // HTTP requests that are served side by side; more are told to come back
 )
 
@@ -33,8 +34,8 @@ const (
 	oneRequest  = time.Minute      // reading a request and writing its answer, beside the call itself
 )
 
-// DefaultReads and DefaultWrites bound how often one agent may call.
+// How often one agent may call, when the options do not say.
 var (
-	DefaultReads  = resume.Rate{Burst: 240, Per: time.Minute}
-	DefaultWrites = resume.Rate{Burst: 60, Per: time.Minute}
+	DefaultReads  = resume.Rate{Burst: 240, Per: time.Minute} // calls that need the scope read, and all other requests
+	DefaultWrites = resume.Rate{Burst: 60, Per: time.Minute}  // calls that need the scope write
 )

@@ -34,7 +34,7 @@ type Options struct {
 	// Principal is who an agent is to the controller. Nil means a principal with the agent's id and no role. A principal with the
 	// operator's role is refused at each call: nothing that a model can call is an operator's.
 	Principal func(agent string) guard.Principal
-	// ReadOnly offers no tool that writes, and refuses them when they are called.
+	// ReadOnly offers no tool that writes, refuses them when they are called, and begins no working state.
 	ReadOnly bool
 	// Reads and Writes bound the calls of one agent, counted by each server for itself. The zero Rate means [DefaultReads] and
 	// [DefaultWrites].

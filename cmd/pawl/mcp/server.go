@@ -68,12 +68,12 @@ func (s *Server) protocol(fixed *Grant) *sdk.Server {
 	if s.o.WorkingState != nil {
 		s.addBlocks(p)
 	}
-	p.AddReceivingMiddleware(s.gate(fixed))
+	p.AddReceivingMiddleware(s.gate(p, fixed))
 	return p
 }
 
 // gate lets requests in: it says who asks, holds them to their rate and to their time, and shows each only its own tools.
-func (s *Server) gate(fixed *Grant) sdk.Middleware {
+func (s *Server) gate(p *sdk.Server, fixed *Grant) sdk.Middleware {
 	return func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 			g := grantOfRequest(req)
@@ -81,8 +81,13 @@ func (s *Server) gate(fixed *Grant) sdk.Middleware {
 				g = *fixed
 			}
 			ctx = context.WithValue(ctx, grantContext{}, g)
-			if free(method) {
+			switch {
+			case free(method):
 				return next(ctx, method, req)
+			case method == "subscriptions/listen":
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "nothing here changes by itself"}
+			case method == "initialize" && len(slices.Collect(p.Sessions())) > MaxSessions:
+				return nil, &jsonrpc.Error{Code: CodeTooFast, Message: fmt.Sprintf("there are %d sessions already: end one, or wait", MaxSessions)}
 			}
 			if err := s.tooFast(g, s.scopeOf(req)); err != nil {
 				s.o.Log.WarnContext(ctx, "too fast", "agent", g.Agent, "method", method)
@@ -99,10 +104,8 @@ func (s *Server) gate(fixed *Grant) sdk.Middleware {
 	}
 }
 
-// free methods cost nothing, and have no end of their own.
-func free(method string) bool {
-	return method == "ping" || method == "subscriptions/listen" || strings.HasPrefix(method, "notifications/")
-}
+// free methods cost nothing.
+func free(method string) bool { return method == "ping" || strings.HasPrefix(method, "notifications/") }
 
 // scopeOf is the scope that a request counts for.
 func (s *Server) scopeOf(req sdk.Request) Scope {

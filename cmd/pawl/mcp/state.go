@@ -26,10 +26,10 @@ func (s *Server) agent(c call) (workingstate.Agent, *Refusal) {
 	return a, nil
 }
 
-// started does something with the agent's working state, and begins it when there is none yet.
+// started does something with the agent's working state, and begins it when there is none yet, unless this server only reads.
 func started[T any](ctx context.Context, s *Server, a workingstate.Agent, do func() (T, error)) (T, error) {
 	out, err := do()
-	if !errors.Is(err, resume.ErrNoTask) {
+	if !errors.Is(err, resume.ErrNoTask) || s.o.ReadOnly {
 		return out, err
 	}
 	begun, e := a.Start(ctx, s.o.WorkingState)

@@ -60,6 +60,9 @@ func (s *Server) propose(ctx context.Context, c call) (any, *Refusal, error) {
 	if refusal != nil {
 		return nil, refusal, nil
 	}
+	if len(c.meta.written()) > machine.MaxRevision {
+		return nil, refuse("invalid", "_meta %q and %q have more than %d bytes together", MetaRun, MetaModel, machine.MaxRevision), nil
+	}
 	session, err := s.o.Tasks.Resume(ctx, in.Task, c.who)
 	if err != nil {
 		return nil, nil, err

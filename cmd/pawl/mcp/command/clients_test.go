@@ -27,7 +27,7 @@ type installed struct {
 
 func clientsOf(t *testing.T) installed {
 	if *clients == "" {
-		t.Skip("reason: needs the packages of testdata/clients; .ci/run installs them and runs this test with -clients")
+		t.Skip("runs with -clients") // reason: it needs npm packages and Node.js; .ci/run installs them and sets the flag
 	}
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	c := installed{t, *clients, filepath.Join(*clients, "node_modules", "node-linux-"+arch, "bin", "node"), t.TempDir()}
