@@ -56,7 +56,7 @@ func (p approval) choice(j *judged, data any) (demanded bool) {
 // bindApproval writes down who must agree to the offer, and in which form.
 func (a *attempt) bindApproval(o *OpenOffer, j *judged, next *Snapshot[any]) {
 	p := j.edge.approval
-	if p.need > 1 {
+	if p.of > 1 {
 		o.Need, o.Of = p.need, p.of
 	}
 	o.Structured = p.choice(j, next.Data)

@@ -56,7 +56,7 @@ type EdgeDescription struct {
 	Fresh   []string           `json:"fresh,omitempty"`
 	Guards  []GuardDescription `json:"guards,omitempty"`
 	Confirm string             `json:"confirm,omitempty"`
-	// Need is how many must say yes out of how many, 0 when one; Separate keeps out who proposed; Structured may demand a choice.
+	// Need is how many must say yes out of how many, 0 when one of one; Separate keeps out who proposed; Structured may demand a choice.
 	Need       int  `json:"need,omitempty"`
 	Of         int  `json:"of,omitempty"`
 	Separate   bool `json:"separate,omitempty"`
@@ -179,7 +179,7 @@ func (e *edge) describe() EdgeDescription {
 	if e.confirm != nil {
 		d.Confirm = e.confirm.Info().Name
 	}
-	if e.need > 1 {
+	if e.of > 1 {
 		d.Need, d.Of = e.need, e.of
 	}
 	d.Separate, d.Structured = e.separate, e.structured != nil

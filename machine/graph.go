@@ -152,7 +152,7 @@ func (e *edge) guardNames() []string {
 		names = names[1:] // the receipt goes without saying
 	case e.confirm != nil:
 		names[len(names)-1] = "confirmed"
-		if e.need > 1 {
+		if e.of > 1 {
 			names[len(names)-1] = fmt.Sprintf("confirmed by %d of %d", e.need, e.of)
 		}
 	}

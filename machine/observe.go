@@ -148,13 +148,12 @@ func (a *attempt) news() bool {
 			}
 			continue
 		}
+		if a.answersChange(ev.Entry()) {
+			return true // of several people, and with clocks that differ, what is not the newest counts as well
+		}
 		switch a.merged[i] {
 		case guard.News, guard.Dispute:
 			return true
-		case guard.Late:
-			if a.answersChange(ev.Entry()) {
-				return true // of several people, and with clocks that differ, what was said earlier counts as well
-			}
 		case guard.Renewed:
 			old, _ := a.s.Facts.Entry(ev.Entry().Key)
 			age := ev.Fact().MaxAge

@@ -71,7 +71,7 @@ const (
 // void records why the offer is no longer open.
 func (o *OpenOffer) void(reason string) Voided {
 	v := Voided{Offer: o.ID, Reason: reason}
-	if o.Need > 1 {
+	if o.Of > 1 {
 		v.Answers = o.Answers
 	}
 	return v

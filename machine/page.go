@@ -105,7 +105,7 @@ func conditions(e EdgeDescription) []string {
 // approval is what the edge demands beyond one yes.
 func (e EdgeDescription) approval() string {
 	var out string
-	if e.Need > 1 {
+	if e.Of > 1 {
 		out += fmt.Sprintf(", by %d of %d", e.Need, e.Of)
 	}
 	if e.Separate {
