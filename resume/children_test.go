@@ -371,10 +371,7 @@ func TestOnlyTheControllerCounts(t *testing.T) {
 	plain := struct{ store.Store }{f.desk.st}
 	require.ErrorContains(t, faults(plain, func(*resume.Config) {}), "counts children, and the store has no resources")
 
-	simple := machine.New[project]("simple", working)
-	simple.Final(dropped)
-	machine.On(simple, dropIt).From(working).To(dropped).By(guard.User)
-	m := simple.MustBuild()
+	m := simple(1)
 	ctl, err := resume.Open(f.ctx, plain, resume.Config{Machines: []machine.Definition{m}})
 	require.NoError(t, err)
 	_, err = ctl.Start(f.ctx, m.Task("s", alice, project{}), alice)

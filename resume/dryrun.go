@@ -23,12 +23,12 @@ type MigrationReport struct {
 	Tasks    int            // looked at
 	Current  int            // of the newest version already
 	Staying  int            // of an older version that no migration leaves
-	Ready    int            // would go over to the newest version
-	Failing  map[string]int // would not, by the code of the reason
+	Ready    int            // would go over to the newest version; of MigrateAll, has gone over
+	Failing  map[string]int // would not, or did not, by the code of the reason
 	Troubles []Trouble      // the failing ones by name, at most MaxFound
 }
 
-// Trouble is a task that would not go over, and why.
+// Trouble is a task that would not go over, or did not, and why.
 type Trouble struct {
 	Task       string
 	Version    uint64 // where the task stands
@@ -88,10 +88,8 @@ func (c *Controller) dryRun(ctx context.Context, task string, now time.Time, r *
 		r.trouble(t)
 	case moved.m != l.m:
 		r.Ready++
-	case l.m == c.machines[l.m.Name()][0]:
-		r.Current++
 	default:
-		r.Staying++
+		c.standing(l, r)
 	}
 	return nil
 }
