@@ -1,6 +1,6 @@
 // Package machinetest checks definitions. [RunTables] runs transition tables that people read in review and says which cells
 // they leave out; [Missing] writes the rows for those; [Explore] visits, breadth first, all that a table names; [Actions] are
-// random walks through it for property tests.
+// random walks through it for property tests, and [Drive] takes them to a controller on a store.
 //
 // A table is a txtar file: prose on top, then sections. Lines that begin with # are comments.
 //

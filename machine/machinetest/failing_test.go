@@ -16,7 +16,7 @@ import (
 // golden compares with a file, which -update writes.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
-	if *update {
+	if updating() {
 		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)

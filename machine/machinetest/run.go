@@ -2,7 +2,6 @@ package machinetest
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/pawlgo/pawl/machine"
 )
-
-var update = flag.Bool("update", false, "rewrite the expectations of transition tables, and align their columns")
 
 // reporter is what a table needs of a test; the tests of this package put another one in.
 type reporter interface {
@@ -34,10 +31,11 @@ func (t tester) Run(name string, f func(reporter)) {
 
 // RunTables runs every table that the pattern matches: each row as a subtest named after its line, and, for files that
 // must be complete, a subtest "coverage". A row that fails is printed with the difference and the command that runs
-// it again. With the flag -update it rewrites the files instead, and reports only what cannot be written down.
+// it again. With the flag -update, the package's own if it has one, it rewrites the files instead, and reports only what cannot be
+// written down.
 func RunTables(t *testing.T, d machine.Definition, pattern string) {
 	t.Helper()
-	runTables(tester{t}, d, pattern, *update)
+	runTables(tester{t}, d, pattern, updating())
 }
 
 // Check is [RunTables] without a test, for one file: the error joins what a test would report. For tools, and for tests that a
