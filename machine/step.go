@@ -21,6 +21,9 @@ type Input struct {
 	Unsent []string
 	// NoPermits leaves out of a refusal what is permitted: for a runtime that will judge again, or say it later.
 	NoPermits bool
+	// Stopped says why nothing may be intended now, whatever edge would do it; nil when it may. Evidence lands without the edge that it
+	// would drive.
+	Stopped *Finding
 }
 
 // Step judges one proposal and gives the next snapshot, or the same one and why not. It is pure: equal input gives equal

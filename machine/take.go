@@ -24,6 +24,9 @@ func (a *attempt) take(j *judged) (Snapshot[any], Outcome) {
 	a.settle(j, &next)
 	a.withdraw(j, &next)
 	a.intend(j, &next, &out)
+	if a.in.Stopped != nil && len(out.Intents) > 0 {
+		return a.refuse(Refused, *a.in.Stopped)
+	}
 	voided := a.voidOffers(j, &next)
 	if kind, findings := a.open(j, &next, &out, &voided); findings != nil {
 		return a.refuse(kind, findings...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -24,6 +25,8 @@ type Controller struct {
 	trusted   map[*guard.Authority]bool
 	cache     *cache
 	wake      chan struct{}
+	freezes   freezes
+	released  atomic.Uint64 // the incarnation that is known to be released
 	turns     *turns
 
 	taskRate, principalRate *buckets

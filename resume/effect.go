@@ -49,7 +49,13 @@ func (c *Controller) perform(ctx context.Context, row store.Effect) error {
 	if j.done, err = decodeProgress(row.Body); err != nil {
 		return fmt.Errorf("its progress: %w: %w", store.ErrCorrupt, err)
 	}
-	if row.Was != store.Intent {
+	away, err := c.quarantined(ctx)
+	switch {
+	case err != nil:
+		return err
+	case away && row.Was == store.Intent:
+		return j.later(ctx, store.Unknown, 1, quarantineText)
+	case row.Was != store.Intent:
 		return j.reconcile(ctx)
 	}
 	return j.send(ctx)
@@ -126,6 +132,12 @@ func (j *job) reconcile(ctx context.Context) error {
 // again sends under the same key what the provider surely does not have, for as long as it honours the key. After that a lookup
 // that finds nothing proves nothing: somebody must find out.
 func (j *job) again(ctx context.Context) error {
+	switch away, err := j.c.quarantined(ctx); {
+	case err != nil:
+		return err
+	case away:
+		return j.later(ctx, store.Unknown, j.done.Lookups, "the provider has nothing under the key; "+quarantineText)
+	}
 	now, err := j.c.now(ctx)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -35,8 +36,8 @@ type Frozen struct {
 	At      time.Time `json:"at"`
 }
 
-// Freeze stops every effect of a machine at once, for all controllers on the store: no new one is committed, and none that was
-// committed and not sent is sent. What may have been sent is still looked up and settled. It survives restarts, until Thaw.
+// Freeze stops every effect of a machine at once, for all controllers on the store: once it has returned no new one is committed, and
+// none that was committed and not sent is sent; the commit itself compares that nothing was frozen meanwhile, where the store can. What may have been sent is still looked up and settled. It survives restarts, until Thaw.
 // Errors wrap [ErrOperator] or [ErrMachine], or are the store's.
 func (c *Controller) Freeze(ctx context.Context, machine string, by guard.Principal, reason string) error {
 	return c.setFreeze(ctx, machine, by, reason, true)
@@ -55,6 +56,10 @@ func (c *Controller) setFreeze(ctx context.Context, name string, by guard.Princi
 		return fmt.Errorf("freeze of machine %s: %w", name, ErrMachine)
 	}
 	for range maxRaces {
+		swap, err := c.freezeRevision(ctx, name)
+		if err != nil {
+			return fmt.Errorf("freeze of machine %s: %w", name, err)
+		}
 		tip, err := c.st.Tip(ctx, freezeID(name))
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("freeze of machine %s: %w", name, err)
@@ -72,8 +77,9 @@ func (c *Controller) setFreeze(ctx context.Context, name string, by guard.Princi
 			state = stateFrozen
 		}
 		_, err = c.st.Commit(ctx, &store.Commit{Base: tip, Record: store.Record{Task: freezeID(name), Nonce: newNonce(),
-			Meta: store.Meta{Machine: freezeMachine, State: state}, Snapshot: body, Entry: body}})
-		if !errors.Is(err, store.ErrConflict) {
+			Meta: store.Meta{Machine: freezeMachine, State: state}, Snapshot: body, Entry: body}, Swap: swap})
+		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrSwap) {
+			c.freezes.forget(name)
 			return err
 		}
 	}
@@ -94,14 +100,54 @@ func (c *Controller) frozen(ctx context.Context, machine string) (bool, error) {
 	return r.Meta.State == stateFrozen, err
 }
 
-// stopped refuses a proposal that would cause effects while they are stopped.
-func (s *Session) stopped(ctx context.Context, out machine.Outcome) (*machine.Finding, error) {
-	if len(out.Intents) == 0 {
+// freeze is whether the effects of a machine are stopped, and the revision of the resource that every Freeze and Thaw changes.
+type freeze struct {
+	rev    uint64
+	frozen bool
+}
+
+// freezes remembers those that are not frozen: a commit that causes effects expects the revision, so it is not taken on trust.
+type freezes struct {
+	mu sync.Mutex
+	m  map[string]freeze
+}
+
+func (f *freezes) forget(machine string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.m, machine)
+}
+
+// freezeRevision is the swap of a machine's freeze; none where the store has no resources.
+func (c *Controller) freezeRevision(ctx context.Context, machine string) ([]store.Resource, error) {
+	rs, can := c.st.(store.Resources)
+	if !can || !c.st.Info().Swap {
 		return nil, nil
 	}
-	frozen, err := s.c.frozen(ctx, s.at.m.Name())
-	if err != nil || !frozen {
-		return nil, err
+	r, err := rs.Resource(ctx, freezeID(machine))
+	return []store.Resource{r}, err
+}
+
+// freeze looks up how it stands with a machine's effects. The revision is read before the record: who freezes in between makes a
+// commit that expects it fail.
+func (c *Controller) freeze(ctx context.Context, machine string) (freeze, error) {
+	c.freezes.mu.Lock()
+	known, ok := c.freezes.m[machine]
+	c.freezes.mu.Unlock()
+	if ok {
+		return known, nil
 	}
-	return &machine.Finding{Code: codeFrozen, Text: "an operator has stopped the effects of this machine"}, nil
+	var f freeze
+	swap, err := c.freezeRevision(ctx, machine)
+	if err != nil {
+		return f, fmt.Errorf("freeze of machine %s: %w", machine, err)
+	}
+	if f.frozen, err = c.frozen(ctx, machine); err != nil || f.frozen || swap == nil {
+		return f, err
+	}
+	f.rev = swap[0].Rev
+	c.freezes.mu.Lock()
+	defer c.freezes.mu.Unlock()
+	c.freezes.m[machine] = f
+	return f, nil
 }

@@ -1,6 +1,7 @@
 package resume_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
 	"github.com/pawlgo/pawl/resume"
+	"github.com/pawlgo/pawl/store"
 	"github.com/stretchr/testify/require"
 )
 
@@ -78,4 +80,95 @@ func TestRates(t *testing.T) {
 		require.NoError(t, note().Err())
 	}
 	require.Equal(t, "too_fast", note().Code())
+}
+
+// interloper is a store in memory in which something happens right before a commit that causes an effect lands.
+type interloper struct {
+	*store.Memory
+	before func()
+}
+
+func (m *interloper) Commit(ctx context.Context, c *store.Commit) (store.Tip, error) {
+	if f := m.before; f != nil && len(c.Emit) > 0 {
+		m.before = nil
+		f()
+	}
+	return m.Memory.Commit(ctx, c)
+}
+
+// A freeze between the judgement and the commit refuses it, from whichever controller; evidence and the offer stay.
+func TestFreezeIsJudgedInTheCommit(t *testing.T) {
+	for _, known := range []string{"first commit", "freeze known"} {
+		t.Run(known, func(t *testing.T) {
+			d := newDesk(t)
+			st := &interloper{Memory: d.st.(*store.Memory)}
+			d.st = st
+			d.ctl = d.open(nil)
+			other := d.open(nil)
+			s := d.asked()
+			if known == "freeze known" {
+				require.NoError(t, d.ctl.Freeze(d.ctx, "refund", operator, "x"))
+				require.NoError(t, d.ctl.Thaw(d.ctx, "refund", operator, "x"))
+			}
+			st.before = func() { require.NoError(t, other.Freeze(d.ctx, "refund", operator, "the bank has called")) }
+			require.Equal(t, "frozen", d.refuses(s, refund.ConfirmRefund.With(confirm), d.says(s, "yes, refund it")).Code())
+			require.Nil(t, st.before)
+			require.NoError(t, other.Thaw(d.ctx, "refund", operator, "false alarm"))
+			d.commits(s, refund.ConfirmRefund.With(confirm))
+			d.work()
+			require.Len(t, d.world.sent, 1)
+		})
+	}
+}
+
+// A thaw between the judgement and the commit is no reason to refuse, and a freeze of another machine is none of its business.
+func TestThawAndOtherFreezesDoNotRefuse(t *testing.T) {
+	d := newDesk(t)
+	st := &interloper{Memory: d.st.(*store.Memory)}
+	d.st = st
+	d.ctl = d.open(nil)
+	s := d.asked()
+	st.before = func() {
+		require.NoError(t, d.ctl.Freeze(d.ctx, "refund", operator, "x"))
+		require.NoError(t, d.ctl.Thaw(d.ctx, "refund", operator, "x"))
+	}
+	d.commits(s, refund.ConfirmRefund.With(confirm), d.says(s, "yes, refund it"))
+	require.Nil(t, st.before)
+}
+
+// What evidence drives is stopped too: the evidence lands, and the entry says why its edge was not taken.
+func TestFreezeStopsWhatEvidenceDrives(t *testing.T) {
+	type parcel struct {
+		ID string `json:"id" about:"parcel"`
+	}
+	post := guard.NewAuthority("post")
+	lost := guard.NewFact[bool]("lost", guard.From("post"), guard.About("parcel"), guard.Lasting())
+	paid := guard.NewFact[bool]("paid", guard.From("bank"), guard.About(machine.EffectKind), guard.Lasting())
+	pay := machine.NewEffect[parcel, bool]("pay", paid)
+	b := machine.New[parcel]("parcel", "on_its_way")
+	b.Final("over")
+	machine.When(b, lost).From("on_its_way").To("paying").Require(guard.True(lost)).
+		Then(machine.Emit(pay, func(c guard.Case[parcel, machine.Changed[bool]]) parcel { return c.Data }))
+	machine.On(b, pay.Confirmed()).From("paying").To("over")
+	machine.On(b, pay.Failed()).From("paying").To("over")
+	m := b.MustBuild()
+
+	st := &interloper{Memory: store.NewMemory(store.MemoryOptions{})}
+	ctl, err := resume.Open(t.Context(), st, resume.Config{Machines: []machine.Definition{m}, Trust: []*guard.Authority{post},
+		Effects: []resume.Handler{resume.Perform(pay,
+			func(context.Context, machine.Job[parcel]) (bool, error) { return true, nil },
+			func(context.Context, machine.Job[parcel]) (bool, bool, error) { return false, false, nil })}})
+	require.NoError(t, err)
+	s, err := ctl.Start(t.Context(), m.Task("p", alice, parcel{"7"}), alice)
+	require.NoError(t, err)
+	st.before = func() { require.NoError(t, ctl.Freeze(t.Context(), "parcel", operator, "x")) }
+	out, err := ctl.Observe(t.Context(), "p", lost.Observe(post, guard.Observed[bool]{Value: true, Subject: "7"}))
+	require.NoError(t, err)
+	require.NoError(t, out.Err())
+	require.Equal(t, machine.State("on_its_way"), out.State)
+	for e, err := range s.History(t.Context()) {
+		require.NoError(t, err)
+		require.Equal(t, "frozen", e.Blocked[0].Code)
+		break
+	}
 }

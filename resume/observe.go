@@ -134,7 +134,10 @@ func (s *Session) observe(ctx context.Context, evidence []guard.Evidence) (machi
 		if err != nil {
 			return machine.Outcome{}, err
 		}
-		next, out := s.at.m.Step(s.at.snap, machine.Input{Principal: s.who, Evidence: evidence, Received: now, Now: now, Unsent: unsent.keys()})
+		next, out, err := s.judge(ctx, machine.Input{Principal: s.who, Evidence: evidence, Received: now, Now: now, Unsent: unsent.keys()})
+		if err != nil {
+			return machine.Outcome{}, err
+		}
 		if out.Kind != machine.Committed {
 			return out, nil
 		}
@@ -154,6 +157,9 @@ func (s *Session) observe(ctx context.Context, evidence []guard.Evidence) (machi
 			if evidence = unused; len(evidence) == 0 {
 				return s.refused(notEvidence(err)), nil
 			}
+			continue
+		}
+		if errors.As(err, new(*stoppedError)) {
 			continue
 		}
 		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrLapsed) && !errors.Is(err, store.ErrTaken) {

@@ -16,19 +16,20 @@ import (
 // pebbleDesk is a desk on Pebble, on a disk in memory that can lose what was not synced.
 type pebbleDesk struct {
 	*desk
-	fs *vfs.MemFS
-	st *pebblestore.Store
+	fs  *vfs.MemFS
+	dir string
+	st  *pebblestore.Store
 }
 
 func newPebbleDesk(t *testing.T) *pebbleDesk {
-	d := &pebbleDesk{desk: newDesk(t), fs: vfs.NewCrashableMem()}
+	d := &pebbleDesk{desk: newDesk(t), fs: vfs.NewCrashableMem(), dir: "store"}
 	d.power()
 	return d
 }
 
 // power opens the store on what is on the disk.
 func (d *pebbleDesk) power() {
-	st, err := pebblestore.Open("store", pebblestore.Options{FS: d.fs, Now: d.clock})
+	st, err := pebblestore.Open(d.dir, pebblestore.Options{FS: d.fs, Now: d.clock})
 	require.NoError(d.t, err)
 	d.st, d.desk.st = st, st
 	d.ctl = d.open(nil)

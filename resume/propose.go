@@ -174,9 +174,8 @@ func (s *Session) step(ctx context.Context, r *request) (machine.Snapshot[any], 
 	if r.unsent, err = s.unsent(ctx); err != nil {
 		return machine.Snapshot[any]{}, machine.Outcome{}, err
 	}
-	next, out := s.at.m.Step(s.at.snap, machine.Input{Proposal: r.p, Principal: s.who,
+	return s.judge(ctx, machine.Input{Proposal: r.p, Principal: s.who,
 		Evidence: r.evidence, Received: r.received, Now: now, Unsent: r.unsent.keys(), NoPermits: true})
-	return next, out, nil
 }
 
 // ask pulls what is missing and was not asked for yet; false when there is nothing to ask.
@@ -199,11 +198,13 @@ func (s *Session) ask(ctx context.Context, r *request, missing []guard.Key) bool
 // commit writes the version. It is to be judged again when evidence ran out meanwhile, and when another commit came first and
 // the proposal is one that is judged on the newest version.
 func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[any], out machine.Outcome) (done machine.Outcome, again bool, err error) {
-	if f, err := s.stopped(ctx, out); err != nil || f != nil {
-		if err == nil {
-			done, err = s.conclude(ctx, r.p, r.evidence, s.refused(*f))
+	if agrees(out.Entry()) {
+		if away, err := s.c.quarantined(ctx); err != nil || away {
+			if err == nil {
+				done, err = s.conclude(ctx, r.p, r.evidence, s.refused(machine.Finding{Code: codeQuarantined, Text: quarantineText}))
+			}
+			return done, false, err
 		}
-		return done, false, err
 	}
 	withdrawn := r.unsent.withdrawn(next)
 	l, err := s.c.write(ctx, s.at, next, out.Entry(), slices.Concat(r.settle, withdrawn))
@@ -211,7 +212,7 @@ func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[
 	case err == nil:
 		s.at, s.held, s.changed = l, nil, nil
 		return out, false, nil
-	case errors.Is(err, store.ErrLapsed):
+	case errors.Is(err, store.ErrLapsed), errors.As(err, new(*stoppedError)):
 		return machine.Outcome{}, true, nil
 	case errors.Is(err, store.ErrFenced) && len(withdrawn) > 0: // it has been sent meanwhile, or is being sent
 		return machine.Outcome{}, true, nil

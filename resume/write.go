@@ -65,9 +65,15 @@ func (c *Controller) commit(ctx context.Context, base loaded, next machine.Snaps
 		if commit.Swap, err = c.swaps(ctx, base, next, entry); err != nil {
 			return store.Tip{}, err
 		}
+		if len(commit.Emit) > 0 {
+			if commit.Expect, err = c.unstopped(ctx, base.m); err != nil {
+				return store.Tip{}, err
+			}
+		}
 		if tip, err = c.st.Commit(ctx, commit); !errors.Is(err, store.ErrSwap) {
 			break
 		}
+		c.freezes.forget(base.m.Name())
 	}
 	return tip, err
 }

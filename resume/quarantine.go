@@ -1,0 +1,183 @@
+package resume
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/store"
+)
+
+const (
+	codeQuarantined = "quarantined" // the store is a new incarnation that no operator has released
+	quarantineText  = "the store was restored, imported into or copied, and no operator has released it"
+
+	incarnationID      = Reserved + "incarnation"
+	incarnationMachine = "pawl_incarnation"
+	stateReleased      = "released"
+)
+
+// Released is an entry of the history of a store's incarnations: who let one go to work, when and why.
+type Released struct {
+	Store       string    `json:"store"` // its id, in hexadecimal
+	Incarnation uint64    `json:"incarnation"`
+	By          string    `json:"by"`
+	Reason      string    `json:"reason"`
+	At          time.Time `json:"at"`
+}
+
+// quarantined tells whether the store is a new incarnation, restored, imported into or copied, that no operator has released. The
+// original may go on elsewhere: here nothing is sent, no effect is intended and no offer agreed to until somebody has made sure
+// (DESIGN, Effects). What may have been sent is looked up and settled all the same.
+func (c *Controller) quarantined(ctx context.Context) (bool, error) {
+	info := c.st.Info()
+	if info.Incarnation <= 1 || c.released.Load() == info.Incarnation {
+		return false, nil
+	}
+	r, _, err := c.st.Load(ctx, incarnationID)
+	if errors.Is(err, store.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return true, fmt.Errorf("the store's incarnation: %w", err)
+	}
+	var last Released
+	if err := json.Unmarshal(r.Snapshot, &last); err != nil {
+		return true, fmt.Errorf("the store's incarnation: %w: %w", store.ErrCorrupt, err)
+	}
+	if last.Store != hex.EncodeToString(info.ID[:]) || last.Incarnation != info.Incarnation {
+		return true, nil
+	}
+	c.released.Store(info.Incarnation)
+	return false, nil
+}
+
+// Release lets a restored, imported or copied store go to work, once an operator has made sure that the original will not. Before it
+// does, every unsettled effect becomes unknown, so that each is looked up before it is ever sent, and every open offer is void: where
+// it came from it may have been answered. Reconcile with the provider's ledger first. It does nothing to a store that is not in
+// quarantine; when it fails, the quarantine stays, and it can be called again. Errors wrap [ErrOperator], or [ErrMachine] when a task
+// that has not ended is of a machine that is not served here, or are the store's.
+func (c *Controller) Release(ctx context.Context, by guard.Principal, reason string) error {
+	if !by.Has(guard.OperatorRole) || strings.TrimSpace(reason) == "" || len(reason) > machine.MaxReason {
+		return fmt.Errorf("release the store: %w", ErrOperator)
+	}
+	info := c.st.Info()
+	out, err := c.quarantined(ctx)
+	if err == nil && !out {
+		return nil
+	}
+	if err == nil {
+		err = c.doubt(ctx)
+	}
+	if err == nil {
+		err = c.voidOffers(ctx, by)
+	}
+	if err == nil {
+		err = c.recordRelease(ctx, Released{hex.EncodeToString(info.ID[:]), info.Incarnation, by.ID, reason, time.Time{}})
+	}
+	if err != nil {
+		return fmt.Errorf("release the store: %w", err)
+	}
+	c.stir()
+	return nil
+}
+
+// doubt makes every effect unknown that would be sent.
+func (c *Controller) doubt(ctx context.Context) error {
+	for after := ""; ; {
+		rows, next, err := c.st.Effects(ctx, after, 0)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if row.Status != store.Intent {
+				continue
+			}
+			row.Status = store.Unknown
+			if _, err := c.st.Update(ctx, row); err != nil && !errors.Is(err, store.ErrFenced) {
+				return err
+			}
+		}
+		if after = next; next == "" {
+			return nil
+		}
+	}
+}
+
+// voidOffers voids the open offers of all tasks.
+func (c *Controller) voidOffers(ctx context.Context, by guard.Principal) error {
+	for q := (store.Query{}); ; {
+		rows, next, err := c.st.Find(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if row.Meta.Final || strings.HasPrefix(row.Task, Reserved) {
+				continue
+			}
+			if err := c.voidOffersOf(ctx, row.Task, by); err != nil {
+				return err
+			}
+		}
+		if q.After = next; next == "" {
+			return nil
+		}
+	}
+}
+
+func (c *Controller) voidOffersOf(ctx context.Context, task string, by guard.Principal) error {
+	for range maxRaces {
+		l, err := c.load(ctx, task)
+		if errors.Is(err, store.ErrErased) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		now, err := c.now(ctx)
+		if err != nil {
+			return err
+		}
+		next, entry, open := l.m.VoidOffers(l.snap, by, now)
+		if !open {
+			return nil
+		}
+		if _, err = c.write(ctx, l, next, entry, nil); !errors.Is(err, store.ErrConflict) {
+			return err
+		}
+	}
+	return fmt.Errorf("task %s: %w", task, store.ErrConflict)
+}
+
+func (c *Controller) recordRelease(ctx context.Context, r Released) error {
+	tip, err := c.st.Tip(ctx, incarnationID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if r.At, err = c.now(ctx); err != nil {
+		return err
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = c.st.Commit(ctx, &store.Commit{Base: tip, Record: store.Record{Task: incarnationID, Nonce: newNonce(),
+		Meta: store.Meta{Machine: incarnationMachine, State: stateReleased}, Snapshot: body, Entry: body}})
+	return err
+}
+
+// agrees tells whether a commit uses up an offer.
+func agrees(e *machine.Entry) bool {
+	for _, v := range e.Voided {
+		if v.Reason == machine.VoidUsed {
+			return true
+		}
+	}
+	return false
+}
