@@ -86,3 +86,11 @@ func TestRecord(t *testing.T) {
 	require.Zero(t, s.Unsettled("x"))
 	require.Equal(t, 2, s.Facts().Len())
 }
+
+// What nobody says is unsent may have been sent.
+func TestSceneMaySent(t *testing.T) {
+	under := func(string) int { return 2 }
+	require.Equal(t, 2, guard.NewScene(guard.SceneSpec{Unsettled: under}).MaySent("x"))
+	require.Equal(t, 1, guard.NewScene(guard.SceneSpec{Unsettled: under, MaySent: func(string) int { return 1 }}).MaySent("x"))
+	require.Zero(t, guard.NewScene(guard.SceneSpec{}).MaySent("x"))
+}
