@@ -50,7 +50,8 @@ type Exploration struct {
 	Steps      int // taken
 	Depth      int // of the deepest situation
 	Flaws      []Flaw
-	Cut        string // which limit cut it off, and what was left
+	Cut        string   // which limit cut it off, and what was left
+	Unnamed    []string // facts that edges are judged by, and of which the table names no value: they stayed unknown
 }
 
 // String is the exploration in one line, and each flaw.
@@ -58,6 +59,9 @@ func (x Exploration) String() string {
 	out := fmt.Sprintf("%d situations, %d steps, depth %d, %d flaws", x.Situations, x.Steps, x.Depth, len(x.Flaws))
 	if x.Cut != "" {
 		out += "; not all: " + x.Cut
+	}
+	if len(x.Unnamed) > 0 {
+		out += "; unknown all the way: " + strings.Join(x.Unnamed, ", ")
 	}
 	for _, f := range x.Flaws {
 		out += "\n" + f.String()
@@ -90,7 +94,7 @@ func Explore(d machine.Definition, path string, l Limits) (Exploration, error) {
 	}
 	x := &explorer{tb: tb, limits: l, known: map[string]*node{}, told: map[string]bool{}, taken: map[way]bool{}, used: map[string]bool{}}
 	x.matters = tb.matters()
-	x.people = tb.people()
+	x.people, x.Unnamed = tb.people(), tb.unnamed()
 	if err := x.run(); err != nil {
 		return Exploration{}, err
 	}
@@ -245,7 +249,7 @@ func situationTo(n *node) string {
 	return "-- situation found --\n" + strings.Join(append([]string{n.start}, lines...), "\n") + "\n"
 }
 
-// trapped tells the first situation from which no final state can be reached.
+// trapped tells, of each state, the first situation from which no final state can be reached.
 func (x *explorer) trapped() {
 	var work []*node
 	for _, n := range x.nodes {
@@ -264,10 +268,11 @@ func (x *explorer) trapped() {
 			}
 		}
 	}
+	told := map[machine.State]bool{}
 	for _, n := range x.nodes {
-		if !n.good {
+		if !n.good && !told[n.at.State] {
+			told[n.at.State] = true
 			x.Flaws = append(x.Flaws, Flaw{"trapped", fmt.Sprintf("from %s no final state can be reached", n.at.State), situationTo(n)})
-			return
 		}
 	}
 }

@@ -167,3 +167,36 @@ func TestExploreUnreadable(t *testing.T) {
 	_, err = Actions(newGate(), "testdata/failing/rows.txtar")
 	require.ErrorContains(t, err, `rows.txtar:22: no situation is called "nowhere"`)
 }
+
+// TestExploreTrapped tells of each state that nobody gets out of, with the way into it, and of no other.
+func TestExploreTrapped(t *testing.T) {
+	x, err := Explore(newGate(func(b *machine.Builder[gate]) {
+		machine.On(b, leave).From(asking).To(stuck).By(guard.User)
+		machine.On(b, leave).From(stuck).To("stuck_too").By(guard.User)
+		machine.On(b, leave).From("stuck_too").To(stuck).By(guard.User)
+	}), "testdata/gate.txtar", Limits{Ignore: []string{"marks"}})
+	require.NoError(t, err)
+	var trapped []string
+	for _, f := range x.Flaws {
+		if f.Kind == "trapped" {
+			trapped = append(trapped, f.Text)
+			require.Contains(t, f.Path, "-- situation found --\n")
+		}
+	}
+	require.Equal(t, []string{"from stuck no final state can be reached", "from stuck_too no final state can be reached"}, trapped)
+}
+
+// TestExploreUnnamed says which facts it could not look into, because the table names no value of them.
+func TestExploreUnnamed(t *testing.T) {
+	weather := guard.NewFact[string]("weather", guard.From("office"), guard.About("gate"), guard.MaxAge(time.Hour))
+	m := newGate(func(b *machine.Builder[gate]) {
+		machine.On(b, leave).From(moving).Stay().By(guard.User).Require(guard.Is(weather, "dry"))
+	})
+	x, err := Explore(m, "testdata/gate.txtar", Limits{Ignore: []string{"marks"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"weather"}, x.Unnamed)
+	require.Contains(t, x.String(), "; unknown all the way: weather")
+	x, err = Explore(newGate(), "testdata/gate.txtar", Limits{Ignore: []string{"marks"}})
+	require.NoError(t, err)
+	require.Empty(t, x.Unnamed)
+}

@@ -40,6 +40,20 @@ func (tb *table) ages() []string {
 	return out
 }
 
+// unnamed are the facts that edges are judged by, and of which the table names no value, sorted.
+func (tb *table) unnamed() (out []string) {
+	judged := map[string]bool{}
+	for _, e := range tb.about.Edges {
+		tb.readsOf(e, judged)
+	}
+	for _, f := range tb.about.Facts {
+		if judged[f.Name] && len(tb.valuesOf(f.Name)) == 0 {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
 // matters says of each state which facts a guard may still read from there: true when their age counts too.
 func (tb *table) matters() map[machine.State]map[string]bool {
 	out := map[machine.State]map[string]bool{}
