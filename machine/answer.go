@@ -171,11 +171,15 @@ func ReplyName(ev guard.Evidence) string {
 	if !isReply || r.Choice != guard.ChoiceNone || r.Consent() != guard.Yes {
 		return ""
 	}
-	id := ev.ID()
-	if id == "" {
-		id = "\x00" + r.By + "\x00" + r.Text + "\x00" + ev.Entry().At.Format(time.RFC3339Nano)
+	said := append(make([]byte, 0, 256), ev.Entry().Source...)
+	if said = append(said, 0); ev.ID() != "" {
+		said = append(said, ev.ID()...)
+	} else {
+		said = append(append(said, 0), r.By...)
+		said = append(append(append(said, 0), r.Text...), 0)
+		said = ev.Entry().At.AppendFormat(said, time.RFC3339Nano)
 	}
-	return ReservedResource + "reply/" + canon.DigestBytes([]byte(ev.Entry().Source+"\x00"+id))
+	return ReservedResource + "reply/" + canon.DigestBytes(said)
 }
 
 // usedReplies are the messages that this step counts for an offer that stays open, or that it uses.

@@ -53,7 +53,9 @@ func Digest(v any) (string, error) {
 // DigestBytes is the first 16 bytes of the SHA-256 of b, as 32 lower-case hexadecimal digits.
 func DigestBytes(b []byte) string {
 	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:16])
+	var text [32]byte
+	hex.Encode(text[:], sum[:len(text)/2])
+	return string(text[:])
 }
 
 // Size is the length of the canonical JSON of v. It fails where Append does.
