@@ -2,7 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
 	"os"
 	"strings"
 	"testing"
@@ -10,6 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pawlgo/pawl/cmd/pawl/holder"
+	"github.com/pawlgo/pawl/store"
 )
 
 // One dash before the name of a flag is as good as two; what is no name of a flag stays as it is.
@@ -149,6 +156,40 @@ func TestProgressIsHidden(t *testing.T) {
 	i, err := f.Stat()
 	require.NoError(t, err)
 	require.Zero(t, i.Size())
+}
+
+// problems is a store of which only Verify matters.
+type problems struct {
+	holder.Reader
+	n int
+}
+
+func (p problems) Verify(context.Context) iter.Seq2[store.Problem, error] {
+	return func(yield func(store.Problem, error) bool) {
+		for i := range p.n {
+			if !yield(store.Problem{Task: fmt.Sprint("task_", i), What: "broken"}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// The greatest number of problems that is told one by one, and one more; all are counted.
+func TestProblemsAreBounded(t *testing.T) {
+	for n, rows := range map[int]int{0: 0, 1: 1, maxProblems: maxProblems, maxProblems + 1: maxProblems} {
+		var out bytes.Buffer
+		a := &App{tool: Tool{Name: "pawl", Now: time.Now}, io: Streams{Out: &out, Err: io.Discard}, output: outputLines, dir: "s", progress: never}
+		c := &cobra.Command{}
+		c.SetContext(t.Context())
+		err := a.verify(c, &source{Reader: problems{n: n}})
+		require.Equal(t, rows, strings.Count(out.String(), "\n"))
+		if n == 0 {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, ErrCorrupt)
+		require.EqualError(t, err, fmt.Sprintf("%d problems in store s", n))
+	}
 }
 
 func TestHours(t *testing.T) {

@@ -30,6 +30,9 @@ var ErrSilent = errors.New("the holder of the store does not answer")
 // ErrGone says that the holder cannot be reached, or no longer: it may have ended in the middle of its answer.
 var ErrGone = errors.New("the holder of the store cannot be reached")
 
+// ErrAnswer says that the holder answered what cannot be an answer.
+var ErrAnswer = errors.New("malformed answer of the store's holder")
+
 // Dial asks the holder who it is. Errors wrap [ErrSilent] when nobody answers, or somebody else.
 func Dial(ctx context.Context, h Holder) (*Client, error) {
 	if h.Socket == "" || len(h.Socket) > MaxSocketPath {
@@ -86,11 +89,14 @@ func ask[A any](ctx context.Context, c *Client, what string, q url.Values) (a A,
 	case resp.StatusCode != http.StatusOK:
 		var f fault
 		if err := json.Unmarshal(b, &f); err != nil || f.Text == "" {
-			return a, fmt.Errorf("the holder of the store answered %s", resp.Status)
+			return a, fmt.Errorf("%s: %s: %w", what, resp.Status, ErrAnswer)
 		}
 		return a, f.unpacked()
 	}
-	return a, json.Unmarshal(b, &a)
+	if err := json.Unmarshal(b, &a); err != nil {
+		return a, fmt.Errorf("%s: %w: %w", what, ErrAnswer, err)
+	}
+	return a, nil
 }
 
 // lines reads a stream.
@@ -107,7 +113,9 @@ func (c *Client) lines(ctx context.Context, method, what string, q url.Values) i
 		for in.Scan() {
 			var l line
 			err := json.Unmarshal(in.Bytes(), &l)
-			if err == nil && l.Fault != nil {
+			if err != nil {
+				err = fmt.Errorf("%s: %w: %w", what, ErrAnswer, err)
+			} else if l.Fault != nil {
 				err = l.Fault.unpacked()
 			}
 			if l.End && err == nil || !yield(l, err) || err != nil {
@@ -157,10 +165,18 @@ func (c *Client) History(ctx context.Context, task string, newest, oldest uint64
 				return
 			}
 			for _, r := range p.Records {
+				if newest > 0 && r.Tip.Version > newest || r.Tip.Version == 0 {
+					yield(store.Record{}, fmt.Errorf("version %d came after %d: %w", r.Tip.Version, newest+1, ErrAnswer))
+					return
+				}
 				if !yield(r, nil) {
 					return
 				}
 				newest = r.Tip.Version - 1
+			}
+			if p.More && len(p.Records) == 0 {
+				yield(store.Record{}, fmt.Errorf("a page of nothing, and more to come: %w", ErrAnswer))
+				return
 			}
 			if !p.More || newest == 0 {
 				return
