@@ -127,10 +127,10 @@ func numbers(q url.Values, a, b string) (n, m uint64, err error) {
 func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 	watcher, ok := s.st.(store.Watcher)
 	if !ok {
-		stream(w, none, fmt.Errorf("watch: %w", ErrUnsupported))
+		stream(w, r, none, fmt.Errorf("watch: %w", ErrUnsupported))
 		return
 	}
-	stream(w, func(send func(line) bool) error {
+	stream(w, r, func(send func(line) bool) error {
 		for row, err := range watcher.Watch(r.Context()) {
 			if err != nil {
 				return err
@@ -146,10 +146,10 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 func (s *Server) verify(w http.ResponseWriter, r *http.Request) {
 	verifier, ok := s.st.(store.Verifier)
 	if !ok {
-		stream(w, none, fmt.Errorf("verify: %w", ErrUnsupported))
+		stream(w, r, none, fmt.Errorf("verify: %w", ErrUnsupported))
 		return
 	}
-	stream(w, func(send func(line) bool) error {
+	stream(w, r, func(send func(line) bool) error {
 		return each(verifier.Verify(r.Context()), func(p store.Problem) bool { return send(line{Problem: &p}) })
 	}, nil)
 }
@@ -167,20 +167,21 @@ func each[T any](seq iter.Seq2[T, error], send func(T) bool) error {
 func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 	dir, c := r.URL.Query().Get("dir"), store.Copier(nil)
 	if c, _ = s.st.(store.Copier); c == nil {
-		stream(w, none, fmt.Errorf("back up: %w", ErrUnsupported))
+		stream(w, r, none, fmt.Errorf("back up: %w", ErrUnsupported))
 		return
 	}
 	if !filepath.IsAbs(dir) {
-		stream(w, none, fmt.Errorf("back up to %.160q, which is no absolute path: %w", dir, store.ErrInvalid))
+		stream(w, r, none, fmt.Errorf("back up to %.160q, which is no absolute path: %w", dir, store.ErrInvalid))
 		return
 	}
-	stream(w, func(func(line) bool) error { return c.Backup(r.Context(), dir) }, nil)
+	stream(w, r, func(func(line) bool) error { return c.Backup(r.Context(), dir) }, nil)
 }
 
 func none(func(line) bool) error { return nil }
 
 // stream writes the lines that f sends and then how it ended. A reader that takes none of them for AnswerWithin is let go.
-func stream(w http.ResponseWriter, f func(send func(line) bool) error, err error) {
+// Nothing is said at the end of one that was cut off: it did not end.
+func stream(w http.ResponseWriter, r *http.Request, f func(send func(line) bool) error, err error) {
 	out, control := json.NewEncoder(w), http.NewResponseController(w)
 	send := func(l line) bool {
 		return errors.Join(control.SetWriteDeadline(time.Now().Add(AnswerWithin)), out.Encode(l), control.Flush()) == nil
@@ -192,6 +193,9 @@ func stream(w http.ResponseWriter, f func(send func(line) bool) error, err error
 	}
 	if err == nil {
 		err = f(send)
+	}
+	if r.Context().Err() != nil {
+		return
 	}
 	if err != nil {
 		fault, _ := faultOf(err)

@@ -212,6 +212,7 @@ func TestWatchThroughTheSocket(t *testing.T) {
 			default: // one is enough
 			}
 		}
+		ended <- nil
 	}()
 	var got store.Row
 	for v := 1; got.Task == ""; v++ { // it may begin to listen after any of these
