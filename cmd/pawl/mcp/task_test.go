@@ -66,6 +66,12 @@ func TestTask(t *testing.T) {
 		require.Len(t, refusals, 1)
 		require.Equal(t, "stale_version", refusals[0].(map[string]any)["code"])
 		require.Equal(t, true, refusals[0].(map[string]any)["yours"])
+		operator, err := d.ctl.Resume(t.Context(), id, guard.Principal{ID: "olga", Roles: []string{guard.OperatorRole}})
+		require.NoError(t, err)
+		_, err = operator.ProposeRaw(t.Context(), "no_such_event", []byte(`{}`))
+		require.NoError(t, err)
+		refusals = call(t, s, "task_history", fmt.Sprintf(`{"task_id":%q}`, id)).ok().fields["refused"].([]any)
+		require.Equal(t, false, refusals[1].(map[string]any)["yours"])
 		for _, r := range []result{report, view, history} {
 			require.NotContains(t, r.text, "secret_reference")
 		}
