@@ -139,21 +139,16 @@ func (e *ending) drain(ctx context.Context) {
 	}
 }
 
-// sameOrigin keeps pages of other origins out, whatever name they reach us under. On a loopback address only a loopback name
-// is answered, so that no other name can be bound to it (DNS rebinding).
+// sameOrigin keeps pages of other origins out. That a loopback address answers to loopback names only, so that no other name can
+// be bound to it (DNS rebinding), is seen to by the SDK.
 func (s *Server) sameOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-		switch origin := r.Header.Get("Origin"); {
-		case local != nil && loopback(local.String()) && !loopback(r.Host):
-			s.o.Log.Warn("denied", "reason", "host", "host", r.Host)
-			http.Error(w, "a loopback address answers to loopback names only", http.StatusForbidden)
-		case origin != "" && !s.mayCall(origin, r.Host):
+		if origin := r.Header.Get("Origin"); origin != "" && !s.mayCall(origin, r.Host) {
 			s.o.Log.Warn("denied", "reason", "origin", "origin", origin)
 			http.Error(w, "pages of this origin may not call", http.StatusForbidden)
-		default:
-			next.ServeHTTP(w, r)
+			return
 		}
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -174,19 +169,6 @@ func hostOf(origin string) (string, error) {
 		return "", fmt.Errorf("%.200q is no web origin, such as https://desk.example", origin)
 	}
 	return u.Host, nil
-}
-
-// loopback tells whether an address, with or without a port, is this machine's own.
-func loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		host = strings.Trim(address, "[]")
-	}
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 // Serve serves HTTP on a listener until the context ends, and gives calls under way [DefaultGrace] to end. It closes the

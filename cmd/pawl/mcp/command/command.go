@@ -21,8 +21,11 @@ import (
 	"github.com/pawlgo/pawl/store"
 )
 
-// agentVariable is the environment variable that stands for --agent on stdio, as it does for the commands of the state.
-const agentVariable = "PAWL_AGENT"
+// Environment variables that stand for flags, as they do for the commands of the state.
+const (
+	agentVariable = "PAWL_AGENT" // on stdio only
+	filesVariable = "PAWL_FILES"
+)
 
 // Open opens what is served, on the store of --dir: a controller, decisions, the working state. The function ends what it has
 // begun, such as the controller's workers; nil when there is nothing. It must write nothing to stdout.
@@ -68,7 +71,7 @@ The store is this process's while it runs; commands that only read work beside i
 	f.StringVar(&s.reads, "reads", rate(mcp.DefaultReads), "how often one agent may read: times/duration")
 	f.StringVar(&s.writes, "writes", rate(mcp.DefaultWrites), "how often one agent may write: times/duration")
 	f.StringArrayVar(&s.origins, "origin", nil, "a web origin whose pages may call over HTTP, such as https://desk.example; may be repeated")
-	f.StringVar(&s.files, "files", "", "write each agent's working state as files below this directory too, for people to read")
+	f.StringVar(&s.files, "files", os.Getenv(filesVariable), "keep readable files of the working state below this directory up to date (or set "+filesVariable+")")
 	f.StringVar(&s.language, "language", "en", "the language of the block: en, zh-Hant or zh-Hans")
 	f.StringVar(&s.zone, "zone", "UTC", "the time zone of the block, such as Asia/Taipei")
 	f.StringVar(&s.log, "log", "warn", "what is logged to standard error: debug, info, warn or error")
