@@ -26,6 +26,46 @@ func TestB039(t *testing.T) {
 	w.refuses(machine.CodeBeforeQuestion, PayIt.With(Pay{"1", 50}), append(w.fine(), early)...)
 }
 
+// TestB042: what a person is asked is what will run. Characters that hide or reorder others are written out in the question, the
+// digest is of the exact bytes, ids with such characters are refused at the door, and ordinary text of any language is left alone.
+func TestB042(t *testing.T) {
+	type memo struct {
+		OrderID string `json:"order_id" about:"order"`
+		Payee   string `json:"payee"`
+		Account string `json:"account"`
+		Memo    string `json:"memo"`
+	}
+	ask, agree := machine.NewEvent[memo]("ask_for_memo"), machine.NewEvent[memo]("agree_to_memo")
+	b := machine.New[Desk]("memos", Draft)
+	b.Final(Closed)
+	machine.On(b, ask).From(Draft).To(Asking).By(guard.User).
+		Then(machine.Offer(agree, machine.TaskOwner, time.Hour, func(c Case[memo]) []memo { return []memo{c.Payload} }))
+	machine.On(b, agree).From(Asking).To(Closed).By(guard.User).Confirm(Answer)
+	m := b.MustBuild()
+	question := func(p memo) machine.OpenOffer {
+		bench := newBench(t, m)
+		bench.does(alice, ask.With(p).As(guard.User))
+		return bench.s.Offers[0]
+	}
+	odd := question(memo{"1", "ACME\u200b", "\uff11\uff12", "pay \u202eevil\u2066\u2028"})
+	require.Contains(t, odd.Question, `payee "ACME\u200b"`)
+	require.Contains(t, odd.Question, `memo "pay \u202eevil\u2066\u2028"`)
+	require.NotContains(t, odd.Question, "\u200b")
+	require.NotEqual(t, odd.Digest, question(memo{"1", "ACME", "\uff11\uff12", "pay \u202eevil\u2066\u2028"}).Digest)
+	require.NotEqual(t, odd.Digest, question(memo{"1", "ACME\u200b", "12", "pay \u202eevil\u2066\u2028"}).Digest)
+	require.Contains(t, question(memo{"1", "王小明", "1", "مرحبا 🎉"}).Question, `payee "王小明", account "1", memo "مرحبا 🎉"`)
+
+	for id, ok := range map[string]bool{"1": true, "訂單七": true, "1\u200b": false, "1\u202e": false, "1\n": false, "1\ue000": false, "1\u0378": false} {
+		_, _, err := desk.Task("t1", alice, Desk{OrderID: id}).First(start)
+		require.Equal(t, ok, err == nil, "%+q: %v", id, err)
+		if !ok {
+			require.ErrorIs(t, err, machine.ErrTask)
+			_, out := newBench(t, m).try(alice, ask.With(memo{OrderID: id}).As(guard.User))
+			require.Equal(t, machine.CodeForm, out.Code(), "%+q", id)
+		}
+	}
+}
+
 // TestB043: an invalid call uses nothing up. The same offer is agreed to afterwards.
 func TestB043(t *testing.T) {
 	w := asked(t).after(time.Minute)

@@ -126,6 +126,9 @@ func (a *attempt) form() (Kind, *Finding) {
 	if a.payload, err = formed(p.payload, MaxProposal, p.checked || p.event.Payload == noneType); err != nil {
 		return Refused, &Finding{Code: CodeForm, Text: err.Error()}
 	}
+	if err := p.event.subjects.visible(p.payload); err != nil {
+		return Refused, &Finding{Code: CodeForm, Text: err.Error()}
+	}
 	a.p.payload = p.event.clone(p.payload)
 	return "", nil
 }

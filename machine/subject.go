@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/pawlgo/pawl/guard"
 )
@@ -71,6 +72,22 @@ func appendID(ids []string, id string) []string {
 		return ids
 	}
 	return append(ids, id)
+}
+
+// visible wants the ids that a value names to be of characters that can be seen: one that hides or reorders others is no part of an
+// identifier (field case B042).
+func (s subjectFields) visible(v any) error {
+	if len(s) == 0 || v == nil {
+		return nil
+	}
+	for _, f := range s {
+		for _, id := range f.ids(reflect.ValueOf(v)) {
+			if strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+				return fmt.Errorf("the id of %s %+q has a character that cannot be seen", f.kind, clip(id, guard.MaxSubject))
+			}
+		}
+	}
+	return nil
 }
 
 // same tells whether two values name the same subjects.

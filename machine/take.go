@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -107,7 +108,7 @@ func (a *attempt) apply(j *judged, next *Snapshot[any]) (f *Finding) {
 	case size > MaxData:
 		code, err = CodeTooMany, fmt.Errorf("data of %d bytes, at most %d", size, MaxData)
 	default:
-		err = guard.Validate(next.Data)
+		err = cmp.Or(guard.Validate(next.Data), a.c.subjects.visible(next.Data))
 	}
 	if err != nil {
 		return &Finding{Edge: j.edge.name, Code: code, Text: err.Error()}

@@ -59,6 +59,9 @@ func (t Task) First(now time.Time) (Snapshot[any], *Entry, error) {
 		return none, nil, fmt.Errorf("task %s, data: %w: %w", t.ID, ErrTask, err)
 	}
 	c := t.Definition.erased().c
+	if err := c.subjects.visible(t.data); err != nil {
+		return none, nil, fmt.Errorf("task %s, data: %w: %w", t.ID, ErrTask, err)
+	}
 	data, err := c.decode(payload) // as it will be read again, and no longer the caller's
 	if err != nil {
 		return none, nil, fmt.Errorf("task %s, data: %w: %w", t.ID, ErrTask, err)
