@@ -248,12 +248,12 @@ func (s *Store) land(c *store.Commit, e *entry, turns *outlook) error {
 	if err != nil {
 		return err
 	}
-	e.landed(c)
+	s.landed(c, e)
 	return b.Close()
 }
 
 // landed remembers what a commit has made of its task.
-func (e *entry) landed(c *store.Commit) {
+func (s *Store) landed(c *store.Commit, e *entry) {
 	for _, st := range c.Settle {
 		k := e.find(st.Effect)
 		e.effects = slices.Delete(e.effects, k, k+1)
@@ -263,7 +263,7 @@ func (e *entry) landed(c *store.Commit) {
 		e.effects = append(e.effects, known(&full))
 	}
 	e.at, e.meta = c.At, c.Meta
-	e.head.Store(&head{tip: c.Tip, unsettled: len(e.effects) > 0})
+	s.setHead(c.Task, e, head{tip: c.Tip, unsettled: len(e.effects) > 0})
 }
 
 // writer puts rows into a batch; keys and values are built in buf. It stops at the first error.

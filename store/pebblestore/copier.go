@@ -111,7 +111,7 @@ func (s *Store) landImport(b *pebble.Batch, e *entry, m *importing) error {
 		return &store.UncertainError{Task: m.task, Tip: tip, Cause: err}
 	}
 	e.at, e.meta, e.effects = m.last.At, m.last.Meta, m.effects
-	e.head.Store(&head{tip: tip, unsettled: len(m.effects) > 0})
+	s.setHead(m.task, e, head{tip: tip, unsettled: len(m.effects) > 0})
 	return nil
 }
 

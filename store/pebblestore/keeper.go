@@ -187,7 +187,7 @@ func (s *Store) erase(task string, e *entry, tip store.Tip, tomb *store.Record) 
 	if err := s.write(b); err != nil {
 		return &store.UncertainError{Task: task, Tip: tomb.Tip, Cause: err}
 	}
-	e.head.Store(&head{tip: tomb.Tip, erased: true})
+	s.setHead(task, e, head{tip: tomb.Tip, erased: true})
 	e.at, e.meta, e.attempts = tomb.At, store.Meta{}, 0
 	return nil
 }

@@ -74,14 +74,21 @@ func (e *entry) find(id string) int {
 }
 
 // know remembers what was read of the task, which is locked.
-func (e *entry) know(rec *store.Record, kind store.Kind, es []store.Effect) {
+func (s *Store) know(e *entry, rec *store.Record, kind store.Kind, es []store.Effect) {
 	e.effects = nil
 	for i := range es {
 		e.effects = append(e.effects, known(&es[i]))
 	}
 	e.at, e.meta = rec.At, rec.Meta
-	e.head.Store(&head{tip: rec.Tip, erased: kind == store.KindErased, unsettled: len(es) > 0})
+	s.setHead(rec.Task, e, head{tip: rec.Tip, erased: kind == store.KindErased, unsettled: len(es) > 0})
 	e.loaded = true
+}
+
+// setHead says what the durable head of the task, which is locked, has become. Whoever wants to know a tip looks into the tips
+// first, so that nobody sees an older one after a newer one.
+func (s *Store) setHead(task string, e *entry, h head) {
+	e.head.Store(&h)
+	s.tips.put(task, &h)
 }
 
 // settled waits until what was read at version is durable: if it may be part of a write in flight, until that is over.

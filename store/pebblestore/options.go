@@ -25,7 +25,8 @@ type Options struct {
 	// CacheBytes is the size of Pebble's block cache; zero means 64 MiB.
 	CacheBytes int64
 
-	// Tasks is how many tasks' tips are remembered (about 500 bytes each), beside those in use; zero means 65,536.
+	// Tasks is how many tasks are remembered (about 600 bytes each), beside those in use; zero means 65,536. To load a task that
+	// is remembered takes one get, and to commit to it no read.
 	Tasks int
 
 	// ReadFault, if set, hears of damaged files that Pebble finds in the background. It must not block.

@@ -96,8 +96,8 @@ func (s *Store) load(ctx context.Context, task string) (store.Record, []store.Ef
 		return store.Record{}, nil, err
 	}
 	defer s.leave()
-	if e := s.tasks.peek(task); e != nil {
-		if rec, ok := s.remembered(task, e.head.Load()); ok && !s.g.failed() {
+	if tip, ok := s.tips.get(task); ok {
+		if rec, ok := s.remembered(task, tip); ok && !s.g.failed() {
 			return rec, nil, nil
 		}
 	}
@@ -119,20 +119,17 @@ func (s *Store) load(ctx context.Context, task string) (store.Record, []store.Ef
 	return rec, es, nil
 }
 
-// remembered gets the record of a remembered tip by its key, which is half the cost of a search. False if the tip alone
-// does not tell everything about the task, or if the record is not what it should be: the search will find out why. The
-// tip may be of a moment ago, but no later one was durable when the call began.
-func (s *Store) remembered(task string, h *head) (store.Record, bool) {
-	if h == nil || h.tip.Version == 0 || h.erased || h.unsettled {
-		return store.Record{}, false
-	}
+// remembered gets the record of a remembered tip by its key, which is half the cost of a search. False if the record is not
+// what it should be: the search will find out why. The tip may be of a moment ago, but no later one was durable when the call
+// began.
+func (s *Store) remembered(task string, tip store.Tip) (store.Record, bool) {
 	buf := s.buffers.Get().(*[]byte)
 	defer s.buffers.Put(buf)
-	value, closer, err := s.db.Get(store.AppendKey((*buf)[:0], task, h.tip.Version))
+	value, closer, err := s.db.Get(store.AppendKey((*buf)[:0], task, tip.Version))
 	if err != nil {
 		return store.Record{}, false
 	}
-	rec, kind, err := s.sealer.Reopen(task, h.tip, value)
+	rec, kind, err := s.sealer.Reopen(task, tip, value)
 	return rec, closer.Close() == nil && err == nil && kind == store.KindRecord
 }
 
@@ -144,7 +141,7 @@ func (s *Store) searched(task string) (store.Record, store.Kind, []store.Effect,
 		defer e.mu.Unlock()
 		rec, kind, es, err := s.newest(task)
 		if err == nil && rec.Tip.Version > 0 && !e.loaded {
-			e.know(&rec, kind, es)
+			s.know(e, &rec, kind, es)
 		}
 		return rec, kind, es, err
 	}
@@ -181,6 +178,9 @@ func (s *Store) tip(task string) (store.Tip, error) {
 
 // head is the durable head of a task, remembered or read.
 func (s *Store) head(task string) (head, error) {
+	if tip, ok := s.tips.get(task); ok {
+		return head{tip: tip}, s.durable()
+	}
 	e := s.tasks.take(task)
 	defer s.tasks.give(task, e)
 	if h := e.head.Load(); h != nil {
@@ -203,7 +203,7 @@ func (s *Store) learn(task string, e *entry) error {
 	if err != nil {
 		return err
 	}
-	e.know(&rec, kind, es)
+	s.know(e, &rec, kind, es)
 	return nil
 }
 

@@ -2,7 +2,9 @@ package pebblestore
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
+	"unsafe"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -52,7 +54,7 @@ func TestRememberedIsChecked(t *testing.T) {
 
 		at := store.AppendKey(nil, "a", 2)
 		good := stored(t, s, at)
-		_, ok := s.remembered("a", s.tasks.peek("a").head.Load())
+		ok := byTip(s, "a")
 		require.True(t, ok, name)
 		bad := map[string][]byte{"older": stored(t, s, store.AppendKey(nil, "a", 1)), "other": stored(t, s, store.AppendKey(nil, "b", 1))}
 		base, n := s.sealer.SealBase(nil, "a", tip)
@@ -63,7 +65,7 @@ func TestRememberedIsChecked(t *testing.T) {
 			bad["flipped"] = flipped
 			for what, value := range bad {
 				require.NoError(t, s.db.Set(at, value, pebble.NoSync))
-				_, ok := s.remembered("a", s.tasks.peek("a").head.Load())
+				ok := byTip(s, "a")
 				require.False(t, ok, "%s, %s, byte %d", name, what, i)
 				if what != "base" {
 					_, _, err = s.Load(ctx, "a")
@@ -72,7 +74,7 @@ func TestRememberedIsChecked(t *testing.T) {
 			}
 		}
 		require.NoError(t, s.db.Delete(at, pebble.NoSync))
-		_, ok = s.remembered("a", s.tasks.peek("a").head.Load())
+		ok = byTip(s, "a")
 		require.False(t, ok)
 		require.NoError(t, s.db.Set(at, good, pebble.NoSync))
 		again, _, err := s.Load(ctx, "a")
@@ -80,6 +82,15 @@ func TestRememberedIsChecked(t *testing.T) {
 		require.Equal(t, got, again)
 		require.NoError(t, s.Close())
 	}
+}
+
+// byTip says whether a task is got by its remembered tip.
+func byTip(s *Store, task string) bool {
+	tip, ok := s.tips.get(task)
+	if ok {
+		_, ok = s.remembered(task, tip)
+	}
+	return ok
 }
 
 func stored(t *testing.T, s *Store, key []byte) []byte {
@@ -96,7 +107,7 @@ func TestEveryWriteIsRemembered(t *testing.T) {
 	s, err := Open("db", small(vfs.NewMem(), c.now))
 	require.NoError(t, err)
 	defer s.Close()
-	swaps := map[uint64]bool{}
+	swaps, plain := map[uint64]bool{}, 0
 	for i, op := range generate(23, 300, 300) {
 		c.at.Store(epoch + int64(i)*1e6)
 		require.NoError(t, op(s))
@@ -105,8 +116,15 @@ func TestEveryWriteIsRemembered(t *testing.T) {
 			if e == nil || e.head.Load() == nil || e.head.Load().tip.Version == 0 {
 				continue
 			}
+			tip, ok := s.tips.get(task)
 			fresh := &entry{}
 			require.NoError(t, s.learn(task, fresh))
+			h := fresh.head.Load()
+			require.Equal(t, !h.erased && !h.unsettled, ok, "operation %d, %s", i, task)
+			if ok {
+				require.Equal(t, h.tip, tip, "operation %d, %s", i, task)
+				plain++
+			}
 			require.Equal(t, *fresh.head.Load(), *e.head.Load(), "operation %d, %s", i, task)
 			require.Equal(t, fresh.meta, e.meta, "operation %d, %s", i, task)
 			require.ElementsMatch(t, fresh.effects, e.effects, "operation %d, %s", i, task)
@@ -118,6 +136,7 @@ func TestEveryWriteIsRemembered(t *testing.T) {
 			swaps[rev] = true
 		}
 	}
+	require.Greater(t, plain, 10, "tips were remembered again and again")
 	require.Greater(t, len(swaps), 10, "what a resource became was remembered again and again")
 }
 
@@ -143,4 +162,39 @@ func TestLargeValuesAreNotRemembered(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, i, r.Value[0], "what is remembered is nobody else's")
 	}
+}
+
+// TestTips checks that a tip is found until it is replaced, that a head that a tip does not tell of is forgotten, and that far more
+// tasks than there is room for push each other out and are never taken for one another.
+func TestTips(t *testing.T) {
+	l := newTips(100)
+	require.EqualValues(t, slotSize, unsafe.Sizeof(tipSlot{}))
+	name := func(i int) string { return fmt.Sprint("task-", i) }
+	tip := func(i int) store.Tip { return store.Tip{Version: uint64(1 + i), Hash: [32]byte{byte(i)}} }
+	found := 0
+	for i := range 1000 {
+		_, ok := l.get(name(i))
+		require.False(t, ok)
+		l.put(name(i), &head{tip: tip(i)})
+		got, ok := l.get(name(i))
+		require.True(t, ok)
+		require.Equal(t, tip(i), got)
+	}
+	for i := range 1000 {
+		if got, ok := l.get(name(i)); ok {
+			require.Equal(t, tip(i), got)
+			found++
+		}
+	}
+	require.Greater(t, found, 100)
+	for i, h := range []head{{tip: tip(1), unsettled: true}, {tip: tip(1), erased: true}, {}} {
+		l.put("a", &head{tip: tip(2)})
+		l.put("a", &h)
+		_, ok := l.get("a")
+		require.False(t, ok, i)
+	}
+	l.put("a", &head{tip: tip(2)})
+	l.put("a", &head{tip: tip(3)})
+	got, _ := l.get("a")
+	require.Equal(t, tip(3), got)
 }

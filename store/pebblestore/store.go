@@ -50,6 +50,7 @@ type Store struct {
 	shutting sync.WaitGroup
 
 	tasks     *locks
+	tips      *tips
 	resources *locks
 	imports   sync.Mutex // one import lands at a time, since it changes the identity
 	claims    sync.Mutex // one claim at a time, since it holds the locks of several tasks
@@ -86,7 +87,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		dir: dir, o: o, fs: o.FS, g: &gate{}, sealer: store.NewSealer(o.Key),
-		tasks: newLocks(o.Tasks), resources: newLocks(o.Tasks / 16),
+		tasks: newLocks(o.Tasks), tips: newTips(o.Tasks), resources: newLocks(o.Tasks / 16),
 	}
 	s.alive, s.kill = context.WithCancel(context.Background())
 	s.buffers.New = func() any { b := make([]byte, 0, 4096); return &b }
