@@ -26,7 +26,7 @@ func all(w *warehouse) []benchmark {
 	return []benchmark{
 		stepRefund(), stepFewEdges(), stepManyEdges(), viewRefund(), workingStateSet(), workingStateBlock(), mcpStdio(), decide(), commit(1), commit(64),
 		storeCommit(1), storeCommit(16), storeCommit(64), storeCommit(256),
-		storeLoad(w, "before"), storeLoad(w, "compacted"), storeLoad(w, "cold"),
+		storeLoad(w, "before"), storeLoad(w, "compacted"), storeLoad(w, "copied"), storeLoad(w, "searched"), storeLoad(w, "cold"),
 		storeOpen(w, "closed"), storeOpen(w, "killed"),
 		storeDue(w, "next"), storeDue(w, "first"),
 		storeScale(w, "known"), storeScale(w, "cold"), storeScale(w, "raw"),

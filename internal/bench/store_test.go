@@ -17,7 +17,7 @@ func TestStoreBenchmarks(t *testing.T) {
 	dir := t.TempDir()
 	w := &warehouse{tasks: minTasks, below: dir}
 	for _, b := range []benchmark{
-		storeLoad(w, "before"), storeLoad(w, "compacted"), storeLoad(w, "cold"), storeOpen(w, "closed"), storeOpen(w, "killed"),
+		storeLoad(w, "before"), storeLoad(w, "compacted"), storeLoad(w, "copied"), storeLoad(w, "searched"), storeLoad(w, "cold"), storeOpen(w, "closed"), storeOpen(w, "killed"),
 		storeDue(w, "next"), storeDue(w, "first"), storeScale(w, "known"), storeScale(w, "cold"), storeScale(w, "raw"),
 	} {
 		b.calls = min(b.calls, 12)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/pawlgo/pawl/store"
 	"github.com/pawlgo/pawl/store/pebblestore"
@@ -14,8 +16,9 @@ const (
 )
 
 // storeLoad measures loading the newest version of a random task: "before" as the store was filled, "compacted" after a
-// compaction, both with everything in the cache, and "cold" compacted with no cache. The floor gets the same row, whose version it
-// knows; it checks and copies nothing and knows nothing of effects.
+// compaction, both with everything in the cache and every tip remembered; "searched" compacted, but with no tip remembered, as the
+// first load after an open is; and "cold" with no cache either. The floor gets the same row, whose version it knows; it checks and
+// copies nothing and knows nothing of effects. The one of "copied" copies the value, as who keeps it must.
 func storeLoad(w *warehouse, how string) benchmark {
 	from, cache := "closed", int64(hotCache)
 	if how != "before" {
@@ -27,8 +30,8 @@ func storeLoad(w *warehouse, how string) benchmark {
 	b := benchmark{name: "store/load/" + how, unit: nanoseconds, callers: 1, calls: 12_000}
 	b.ours = func(at place) (side, error) {
 		o := pebblestore.Options{CacheBytes: cache}
-		if how != "cold" {
-			o.Tasks = w.tasks
+		if o.Tasks = w.tasks; how == "cold" || how == "searched" {
+			o.Tasks = 1
 		}
 		s, err := w.open(at, from, o)
 		if err != nil {
@@ -46,9 +49,13 @@ func storeLoad(w *warehouse, how string) benchmark {
 			return side{}, err
 		}
 		get := func(i int) error {
-			_, closer, err := db.Get(store.AppendKey(nil, bigTask(i), 2))
+			value, closer, err := db.Get(store.AppendKey(nil, bigTask(i), 2))
 			if err != nil {
 				return err
+			}
+			if how == "copied" {
+				value = bytes.Clone(value)
+				kept.Store(&value)
 			}
 			return closer.Close()
 		}
@@ -56,6 +63,9 @@ func storeLoad(w *warehouse, how string) benchmark {
 	}
 	return b
 }
+
+// kept is where a copy goes, so that the compiler must make it.
+var kept atomic.Pointer[[]byte]
 
 // reading is a side that reads random tasks; unless it is to be cold, each was read once before.
 func reading(read func(i int) error, end func() error, cold bool, tasks int) (side, error) {
