@@ -96,7 +96,7 @@ func TestMarksSurvive(t *testing.T) {
 	cancel := step("a", 1, tip)
 	cancel.Meta.Wake = 0
 	cancel.Settle = []store.Settle{{Effect: "pay", Rev: store.FirstRev(1)}}
-	tip, err = s.Commit(ctx, cancel)
+	_, err = s.Commit(ctx, cancel)
 	require.NoError(t, err)
 	foundDue(t, s)
 	_, err = s.Claim(ctx, store.Slots{}, 1, "w", 1)
