@@ -127,7 +127,7 @@ func TestAnswersInAnyOrder(t *testing.T) {
 		after     time.Duration
 	}{
 		{"ann", "yes", 3 * time.Second}, {"ann", "no", 2 * time.Second}, {"ben", "what?", time.Second}, {"ben", "!yes", 4 * time.Second},
-		{"cat", "yes", 5 * time.Second}, {"cat", "hm", 6 * time.Second},
+		{"ann", "do not", 5 * time.Second}, {"cat", "hm", 6 * time.Second},
 	}
 	var want []machine.Answer
 	for n, order := range permutations(len(said)) {
@@ -146,6 +146,7 @@ func TestAnswersInAnyOrder(t *testing.T) {
 			require.Len(t, want, 3)
 			require.Equal(t, []machine.Said{machine.SaidNo, machine.SaidYes, machine.SaidUnclear}, []machine.Said{want[0].Says, want[1].Says, want[2].Says})
 			require.True(t, want[1].Choice)
+			require.Equal(t, start.Add(2*time.Second), want[0].At, "the first of two alike")
 		}
 		require.Equal(t, want, one.s.Offers[0].Answers, "%v", order)
 		require.Equal(t, want, all.s.Offers[0].Answers, "%v", order)

@@ -71,6 +71,12 @@ func TestConsent(t *testing.T) {
 		{"unclear", 50, says("alice", "continue with yesterday's one"), guard.CodeAsk, machine.Ask},
 		{"a truthy string", 50, says("alice", "true"), guard.CodeAsk, machine.Ask},
 		{"B003: silence", 50, func(*world) []guard.Evidence { return nil }, guard.CodeAsk, machine.Ask},
+		{"B025: the channel vouches for nothing", 50, func(w *world) []guard.Evidence {
+			return []guard.Evidence{saw(w, Answer, w.s.Offers[0].ID, guard.Reply{By: "alice", Text: "yes"})}
+		}, guard.CodeAsk, machine.Ask},
+		{"B025: shown after the answer", 50, func(w *world) []guard.Evidence {
+			return []guard.Evidence{saw(w, Answer, w.s.Offers[0].ID, guard.Reply{By: "alice", Text: "yes", Shown: &guard.Shown{Message: "q", At: w.now}})}
+		}, guard.CodeAsk, machine.Ask},
 		{"somebody else", 50, says("bob", "yes"), machine.CodeNotApprover, machine.Refused},
 		{"nobody's channel", 50, func(w *world) []guard.Evidence {
 			return []guard.Evidence{saw(w, Answer, "t1/1/pay/0", guard.Reply{By: "alice", Text: "yes", Shown: shown(w.s.Offers[0])})}

@@ -45,6 +45,9 @@ func (r Report) String() string {
 	}
 	for _, o := range r.Offers {
 		fmt.Fprintf(&b, "offered: %s\n", o.Question)
+		for _, a := range o.Answers {
+			fmt.Fprintf(&b, "answered: %s said %s\n", a.By, a.Says)
+		}
 	}
 	for _, p := range r.Permits {
 		if p.Open {

@@ -36,7 +36,8 @@ func (s *Session) State() machine.State { return s.at.snap.State }
 // Principal is who the session belongs to.
 func (s *Session) Principal() guard.Principal { return s.who }
 
-// Offers that are open.
+// Offers that are open at the version that the session stands at. One may have run out since: it counts no more, and [Session.Report]
+// leaves it out.
 func (s *Session) Offers() []machine.OpenOffer {
 	out := slices.Clone(s.at.snap.Offers)
 	for i := range out {
