@@ -2,6 +2,7 @@ package holder_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -348,9 +349,9 @@ func TestAnothersNoteStays(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, holder.File))
 }
 
-// Questions that no client asks.
+// Questions that no client asks, and how much one answer carries at most.
 func TestStrangeQuestions(t *testing.T) {
-	_, _, dir := served(t)
+	st, _, dir := served(t)
 	h, err := holder.Look(dir)
 	require.NoError(t, err)
 	hc := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -372,6 +373,20 @@ func TestStrangeQuestions(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
 		require.Equal(t, q.status, resp.StatusCode, q.path[:min(60, len(q.path))])
+	}
+	for _, over := range []int{0, 1} {
+		versions, more := holder.MaxPage+over, over == 1
+		grow(t, st, "a", versions)
+		resp, err := hc.Get("http://store/v1/history?task=a")
+		require.NoError(t, err)
+		var page struct {
+			Records []store.Record
+			More    bool
+		}
+		require.NoError(t, json.NewDecoder(resp.Body).Decode(&page))
+		require.NoError(t, resp.Body.Close())
+		require.Len(t, page.Records, holder.MaxPage)
+		require.Equal(t, more, page.More)
 	}
 }
 
