@@ -25,6 +25,8 @@ func faults(t *testing.T, err error) (all []*machine.Fault) {
 		require.ErrorAs(t, e, &f)
 		all = append(all, f)
 	}
+	require.Equal(t, all, machine.Faults(err))
+	require.Empty(t, machine.Faults(errors.New("something else")))
 	return all
 }
 

@@ -71,3 +71,19 @@ func (f *Fault) Error() string {
 
 // Is reports [ErrDefinition].
 func (f *Fault) Is(target error) bool { return target == ErrDefinition }
+
+// Faults are all faults of an error of [Builder.Build] or [Migrate], in its order; none when it is about something else.
+func Faults(err error) (all []*Fault) {
+	switch e := err.(type) {
+	case nil:
+	case *Fault:
+		all = append(all, e)
+	case interface{ Unwrap() []error }:
+		for _, each := range e.Unwrap() {
+			all = append(all, Faults(each)...)
+		}
+	case interface{ Unwrap() error }:
+		all = Faults(e.Unwrap())
+	}
+	return all
+}

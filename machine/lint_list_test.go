@@ -15,10 +15,10 @@ import (
 
 type (
 	price struct {
-		Price float64 `json:"price"`
+		Fee float64 `json:"fee"`
 	}
 	cents struct {
-		Price int64 `json:"price"`
+		Fee int64 `json:"fee"`
 	}
 	remark struct {
 		Text string `json:"text,omitempty"`
