@@ -15,6 +15,7 @@ import (
 
 	"github.com/pawlgo/pawl/cmd/pawl/cli"
 	"github.com/pawlgo/pawl/cmd/pawl/holder"
+	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
 	"github.com/pawlgo/pawl/machine/machinetest"
 	"github.com/pawlgo/pawl/machine/workingstate"
@@ -152,4 +153,32 @@ func TestKeyFileEndsWithALineBreak(t *testing.T) {
 			"--agent", "trader", "--dir", dir, "--key-file", key)
 		require.Equal(t, cli.ExitOK, exit, errs)
 	}
+}
+
+// A tool whose working state demands proof asks the verifier that it was given.
+func TestProof(t *testing.T) {
+	proof := workingstate.NewProof(guard.From("test_runner"))
+	m, err := workingstate.New(workingstate.Options{Proof: proof})
+	require.NoError(t, err)
+	tool := cli.Tool{Machines: []machine.Definition{m}, Observers: []resume.Observer{
+		resume.Pull(proof, func(_ context.Context, q guard.Query) (guard.Observed[workingstate.Proof], error) {
+			return guard.Observed[workingstate.Proof]{Value: workingstate.Proof{Accepted: q.Subject == "run_7", Says: "3 of 4 passed"}, Subject: q.Subject}, nil
+		}),
+	}}
+	dir := filepath.Join(t.TempDir(), "s")
+	for _, c := range []struct {
+		id   string
+		exit int
+		says string
+	}{{"run_6", cli.ExitRefused, "proof_refused"}, {"", cli.ExitRefused, "proof_required"}, {"run_7", cli.ExitOK, "left the handoff, version 1"}} {
+		args := []string{"state", "handoff", "done", "--status", "complete", "--evidence", "the tests", "--agent", "trader", "--dir", dir}
+		if c.id != "" {
+			args = append(args, "--proof", c.id)
+		}
+		exit, out, errs := run(t, tool, args...)
+		require.Equal(t, c.exit, exit, errs)
+		require.Contains(t, out+errs, c.says)
+	}
+	_, out, _ := run(t, tool, "state", "get", "--agent", "trader", "--dir", dir, "-o", "json")
+	require.Contains(t, out, `"verified_by": "test_runner"`)
 }
