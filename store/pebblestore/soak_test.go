@@ -74,12 +74,16 @@ func writeTask(s *Store, task string, mu *sync.Mutex, told io.Writer) error {
 		}
 		c := step(task, int(tip.Version), tip)
 		c.Nonce = rand.Uint64()
+		c.Meta.Wake = aroundNow()
 		c.Once = []string{fmt.Sprint("name-", tip.Version)}
-		c.Emit = []store.Effect{{ID: fmt.Sprint("effect-", tip.Version), Body: []byte("pay")}}
+		c.Emit = []store.Effect{{ID: fmt.Sprint("effect-", tip.Version), Ready: aroundNow(), Body: []byte("pay")}}
 		for _, e := range es {
 			c.Settle = append(c.Settle, store.Settle{Effect: e.ID, Rev: e.Rev})
 		}
 		if tip, err = s.Commit(ctx, c); err != nil {
+			return err
+		}
+		if _, err = s.Due(ctx, store.Slots{}, 0); err != nil {
 			return err
 		}
 		mu.Lock()
@@ -90,6 +94,9 @@ func writeTask(s *Store, task string, mu *sync.Mutex, told io.Writer) error {
 		}
 	}
 }
+
+// aroundNow is an instant up to a tenth of a second before or after the present.
+func aroundNow() store.Micros { return time.Now().UnixMicro() + rand.Int64N(200_000) - 100_000 }
 
 // TestKilledProcess kills a writing process with SIGKILL again and again, on the real disk, and verifies the store
 // after each: every commit it told of is there, and nothing is half there. -kills says how often, -killtime for how long at
@@ -112,6 +119,7 @@ func TestKilledProcess(t *testing.T) {
 		s, err := Open(dir, Options{})
 		require.NoError(t, err)
 		sound(t, s)
+		foundDue(t, s)
 		for task, want := range acknowledged {
 			at := store.Tip{}
 			for r, err := range s.History(ctx, task, want.Version, want.Version) {
