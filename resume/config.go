@@ -54,6 +54,9 @@ type Config struct {
 	// TaskRate bounds the proposals to one task, PrincipalRate those of one principal, counted by each
 	// controller for itself. The zero Rate bounds nothing.
 	TaskRate, PrincipalRate Rate
+	// InFlight bounds the calls of this controller that are under way at once, TaskInFlight those about one task; past it a call gets
+	// [ErrBusy] before anything is done. 0 means DefaultInFlight and DefaultTaskInFlight, less than 0 no limit.
+	InFlight, TaskInFlight int
 	// Cache is how many snapshots are kept in memory. 0 means DefaultCache, less than 0 none.
 	Cache int
 	// Holder names this controller's claims on effects. "" means a random name.
@@ -78,6 +81,12 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Poll == 0 {
 		c.Poll = DefaultPoll
+	}
+	if c.InFlight == 0 {
+		c.InFlight = DefaultInFlight
+	}
+	if c.TaskInFlight == 0 {
+		c.TaskInFlight = DefaultTaskInFlight
 	}
 	if c.Cache == 0 {
 		c.Cache = DefaultCache
@@ -104,8 +113,9 @@ func Open(ctx context.Context, st store.Store, cfg Config) (*Controller, error) 
 	c := &Controller{
 		st: st, cfg: cfg.withDefaults(), machines: definitions{}, steps: map[machine.Stamp]machine.Migration{}, observers: map[string]Observer{},
 		handlers: map[string]Handler{}, trusted: map[*guard.Authority]bool{}, cache: newCache(cfg.withDefaults().Cache),
-		wake: make(chan struct{}, 1), freezes: freezes{m: map[string]freeze{}}, turns: newTurns(), taskRate: newBuckets(cfg.TaskRate), principalRate: newBuckets(cfg.PrincipalRate),
+		wake: make(chan struct{}, 1), timerWake: make(chan struct{}, 1), freezes: freezes{m: map[string]freeze{}}, turns: newTurns(), taskRate: newBuckets(cfg.TaskRate), principalRate: newBuckets(cfg.PrincipalRate),
 	}
+	c.flights = newFlights(c.cfg.InFlight, c.cfg.TaskInFlight)
 	r := register{c: c, facts: map[string]*guard.FactInfo{}}
 	r.times()
 	r.machines()
@@ -146,6 +156,17 @@ func (r *register) times() {
 		if x.d < 0 {
 			r.fault("%s is %s: give a time above zero, or 0 for the default", x.name, x.d)
 		}
+	}
+	for _, x := range []struct {
+		name string
+		r    Rate
+	}{{"TaskRate", r.c.cfg.TaskRate}, {"PrincipalRate", r.c.cfg.PrincipalRate}} {
+		if x.r != (Rate{}) && (x.r.Burst < 1 || x.r.Per <= 0) {
+			r.fault("%s is %d per %s: give both above zero, or neither", x.name, x.r.Burst, x.r.Per)
+		}
+	}
+	if most, task := r.c.cfg.InFlight, r.c.cfg.TaskInFlight; most >= 0 && task > most && task != DefaultTaskInFlight {
+		r.fault("TaskInFlight is %d, more than InFlight, %d", task, most)
 	}
 	if hold := r.c.hold(); hold > store.MaxHold {
 		r.fault("PerformWithin is %s, at most %s", r.c.cfg.PerformWithin, store.MaxHold*time.Microsecond/2)

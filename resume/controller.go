@@ -16,18 +16,22 @@ import (
 
 // Controller commits. Safe for concurrent use; several may serve one store.
 type Controller struct {
-	st        store.Store
-	cfg       Config
-	machines  definitions
-	steps     map[machine.Stamp]machine.Migration // by the definition that they leave
-	observers map[string]Observer
-	handlers  map[string]Handler
-	trusted   map[*guard.Authority]bool
-	cache     *cache
-	wake      chan struct{}
-	freezes   freezes
-	released  atomic.Uint64 // the incarnation that is known to be released
-	turns     *turns
+	st         store.Store
+	cfg        Config
+	machines   definitions
+	steps      map[machine.Stamp]machine.Migration // by the definition that they leave
+	observers  map[string]Observer
+	handlers   map[string]Handler
+	trusted    map[*guard.Authority]bool
+	cache      *cache
+	wake       chan struct{}
+	timerWake  chan struct{}
+	freezes    freezes
+	flights    *flights
+	worked     atomic.Int64  // when it last looked for what is due, in microseconds
+	performing atomic.Int32  // effects
+	released   atomic.Uint64 // the incarnation that is known to be released
+	turns      *turns
 
 	taskRate, principalRate *buckets
 }

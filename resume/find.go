@@ -27,9 +27,10 @@ type Search struct {
 	Machine  string
 	State    machine.State
 	Owner    string
-	WaitsFor string // "user/ID" or "role/ROLE"
-	Limit    int    // of one page; 0 means MaxFound
-	After    string // where the page before ended
+	WaitsFor string        // "user/ID" or "role/ROLE"
+	For      time.Duration // in its state for longer than this; pages may then be short, or empty before the last
+	Limit    int           // of one page; 0 means MaxFound
+	After    string        // where the page before ended
 }
 
 // Find lists tasks in pages: next is empty at the end, and a task that does not change meanwhile is listed exactly once. An
@@ -48,7 +49,18 @@ func (c *Controller) Find(ctx context.Context, who guard.Principal, q Search) (f
 	if err != nil {
 		return nil, "", fmt.Errorf("find tasks: %w", err)
 	}
+	var before store.Micros
+	if q.For > 0 {
+		now, err := c.st.Now(ctx)
+		if err != nil {
+			return nil, "", fmt.Errorf("find tasks: %w", err)
+		}
+		before = now - q.For.Microseconds()
+	}
 	for _, r := range rows {
+		if q.For > 0 && r.Meta.Since >= before {
+			continue
+		}
 		if !strings.HasPrefix(r.Task, Reserved) {
 			found = append(found, foundOf(r))
 		}

@@ -126,11 +126,11 @@ func TestMaxRounds(t *testing.T) {
 		require.NoError(t, err)
 		return out
 	}
-	require.NoError(t, propose(resume.MaxRounds-1).Err())
-	require.Equal(t, resume.MaxRounds-1, asked)
+	require.NoError(t, propose(resume.MaxRounds).Err(), "the last answer is judged, too")
+	require.Equal(t, resume.MaxRounds, asked)
 	out := propose(resume.MaxRounds + 1)
-	require.Equal(t, machine.Refused, out.Kind)
-	require.Equal(t, machine.CodeLapsed, out.Code())
+	require.Equal(t, machine.NeedsEvidence, out.Kind)
+	require.NotEmpty(t, out.Missing, "and what is still missing is told")
 	require.Equal(t, resume.MaxRounds, asked)
 }
 

@@ -16,11 +16,15 @@ const maxRaces = 16
 
 // Observe commits what a source pushed, and takes the edge that it drives: a webhook, a message. The handle or the signature
 // that made the observations is the authority; no principal is needed. A receipt of an unsettled effect settles it. What is
-// no news is Unchanged, what is no evidence or not about this task is Refused. Errors wrap [ErrNoTask], or are the store's.
+// no news is Unchanged, what is no evidence or not about this task is Refused. Errors wrap [ErrNoTask] or [ErrBusy], or are the store's.
 func (c *Controller) Observe(ctx context.Context, task string, observations ...guard.Observation) (machine.Outcome, error) {
 	if err := machine.CheckTaskID(task); err != nil {
 		return machine.Outcome{}, err
 	}
+	if err := c.flights.board(task); err != nil {
+		return machine.Outcome{}, err
+	}
+	defer c.flights.leave(task)
 	l, err := c.load(ctx, task)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrErased) {
 		return machine.Outcome{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
@@ -32,11 +36,19 @@ func (c *Controller) Observe(ctx context.Context, task string, observations ...g
 		return machine.Outcome{}, err
 	}
 	s := &Session{c: c, own: true, at: l}
-	return s.Observe(ctx, observations...)
+	return s.pushed(ctx, observations)
 }
 
 // Observe is [Controller.Observe] for the session's task.
 func (s *Session) Observe(ctx context.Context, observations ...guard.Observation) (machine.Outcome, error) {
+	if err := s.c.flights.board(s.Task()); err != nil {
+		return machine.Outcome{}, err
+	}
+	defer s.c.flights.leave(s.Task())
+	return s.pushed(ctx, observations)
+}
+
+func (s *Session) pushed(ctx context.Context, observations []guard.Observation) (machine.Outcome, error) {
 	now, err := s.c.now(ctx)
 	if err != nil {
 		return machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)

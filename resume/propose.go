@@ -17,7 +17,7 @@ import (
 // [machine.Proposal.Written].
 func (s *Session) Wrote(revision string) { s.written = revision }
 
-// Propose asks for a commit. A proposal counts as the model's unless it says otherwise with As. The outcome says what became of it; the error is for what is broken. Carried observations belong
+// Propose asks for a commit. When too much is under way it is turned away with [ErrBusy] before anything is done. A proposal counts as the model's unless it says otherwise with As. The outcome says what became of it; the error is for what is broken. Carried observations belong
 // to this proposal: what the customer just typed. After it the session stands at the outcome's version. A proposal that
 // does not say what it was based on is based on the version that the session stands at.
 func (s *Session) Propose(ctx context.Context, p machine.Proposal, carried ...guard.Observation) (machine.Outcome, error) {
@@ -30,6 +30,10 @@ func (s *Session) Propose(ctx context.Context, p machine.Proposal, carried ...gu
 	if p.Event() == "" {
 		return s.malformed(ctx, "", machine.Finding{Code: machine.CodeNoEvent, Text: "the proposal is empty"}, carried)
 	}
+	if err := s.c.flights.board(s.Task()); err != nil {
+		return machine.Outcome{}, err
+	}
+	defer s.c.flights.leave(s.Task())
 	if out, err := s.tooFast(ctx, p.Event()); err != nil || out.Kind != "" {
 		return out, err
 	}
@@ -72,6 +76,10 @@ func (s *Session) Answer(ctx context.Context, v projection.View, output []byte, 
 
 // malformed refuses what is no proposal at all. What the party said meanwhile is kept all the same.
 func (s *Session) malformed(ctx context.Context, event string, f machine.Finding, carried []guard.Observation) (machine.Outcome, error) {
+	if err := s.c.flights.board(s.Task()); err != nil {
+		return machine.Outcome{}, err
+	}
+	defer s.c.flights.leave(s.Task())
 	if out, err := s.tooFast(ctx, event); err != nil || out.Kind != "" {
 		return out, err
 	}
@@ -145,25 +153,31 @@ func (s *Session) propose(ctx context.Context, p machine.Proposal, settle []stor
 	}
 	r.evidence = append(r.evidence, s.held...)
 	r.given = len(r.evidence)
-	for range MaxRounds {
+	for round := 1; ; round++ {
 		next, out, err := s.step(ctx, r)
-		if err != nil {
+		switch {
+		case err != nil:
 			return machine.Outcome{}, err
-		}
-		if out.Kind == machine.Committed {
-			done, again, err := s.commit(ctx, r, next, out)
-			if !again {
-				return done, err
+		case out.Kind != machine.Committed:
+			if round <= MaxRounds {
+				switch more, err := s.ask(ctx, r, out.Missing); {
+				case err != nil:
+					return machine.Outcome{}, err
+				case more:
+					continue
+				}
 			}
-			r.asked = nil // what has just run out may be asked for again
-			continue
-		}
-		if !s.ask(ctx, r, out.Missing) {
 			out.Findings = append(out.Findings, r.failed...)
 			return s.conclude(ctx, p, r.evidence, out)
 		}
+		switch done, again, err := s.commit(ctx, r, next, out); {
+		case !again:
+			return done, err
+		case round >= MaxRounds:
+			return s.conclude(ctx, p, r.evidence[r.given:], s.refused(machine.Finding{Code: machine.CodeLapsed, Text: "evidence keeps running out before it can be used"}))
+		}
+		r.asked = nil // what has just run out may be asked for again
 	}
-	return s.conclude(ctx, p, r.evidence[r.given:], s.refused(machine.Finding{Code: machine.CodeLapsed, Text: "evidence keeps running out before it can be used"}))
 }
 
 func (s *Session) step(ctx context.Context, r *request) (machine.Snapshot[any], machine.Outcome, error) {
@@ -178,21 +192,31 @@ func (s *Session) step(ctx context.Context, r *request) (machine.Snapshot[any], 
 		Evidence: r.evidence, Received: r.received, Now: now, Unsent: r.unsent.keys(), NoPermits: true})
 }
 
-// ask pulls what is missing and was not asked for yet; false when there is nothing to ask.
-func (s *Session) ask(ctx context.Context, r *request, missing []guard.Key) bool {
+// askable is what is missing, can be asked for and was not yet.
+func (s *Session) askable(r *request, missing []guard.Key) []guard.Key {
 	keys := make([]guard.Key, 0, len(missing))
 	for _, k := range missing {
 		if _, can := s.c.observers[k.Fact]; can && !slices.Contains(r.asked, k) {
 			keys = append(keys, k)
 		}
 	}
+	return keys
+}
+
+// ask pulls what is missing and was not asked for yet; false when there is nothing to ask. A session that is quiet asks nothing, and
+// is told so.
+func (s *Session) ask(ctx context.Context, r *request, missing []guard.Key) (bool, error) {
+	keys := s.askable(r, missing)
 	if len(keys) == 0 {
-		return false
+		return false, nil
+	}
+	if s.quiet {
+		return false, errAsks
 	}
 	r.asked = append(r.asked, keys...)
 	pulled, failed := s.c.pull(ctx, s.at, s.who, keys)
 	r.evidence, r.failed = append(r.evidence, pulled...), append(r.failed, failed...)
-	return len(pulled) > 0
+	return len(pulled) > 0, nil
 }
 
 // commit writes the version. It is to be judged again when evidence ran out meanwhile, and when another commit came first and

@@ -15,6 +15,7 @@ type Session struct {
 	c       *Controller
 	who     guard.Principal
 	own     bool // the controller's own hand: it acts for nobody
+	quiet   bool // it asks no source: see errAsks
 	at      loaded
 	written string           // revision of the model and prompt that write its proposals
 	held    []guard.Evidence // observed again and found unchanged; committed with the next proposal

@@ -15,10 +15,30 @@ import (
 // at most Config.PerformWithin a step, and returns. Its error is the context's, or the store's when the store has failed or is
 // closed; everything else goes to Config.Problem and is tried again.
 func (c *Controller) Run(ctx context.Context) error {
+	callers := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	for _, loop := range []func(){
+		func() { cancel(c.again(ctx, c.timerWake, c.fireTimers)) },
+		func() { cancel(c.again(ctx, c.wake, c.performAll)) },
+	} {
+		wg.Go(loop)
+	}
+	wg.Wait()
+	if err := callers.Err(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// again does a part of the work on every tick and whenever it is woken. Timers and effects go on by themselves: neither a slow
+// provider nor a slow source holds up the other.
+func (c *Controller) again(ctx context.Context, wake <-chan struct{}, work func(context.Context) error) error {
 	tick := time.NewTicker(c.cfg.Poll)
 	defer tick.Stop()
 	for {
-		switch err := c.Work(ctx); {
+		switch err := work(ctx); {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed):
@@ -30,7 +50,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
-		case <-c.wake:
+		case <-wake:
 		}
 	}
 }
@@ -38,26 +58,54 @@ func (c *Controller) Run(ctx context.Context) error {
 // Work does once what is due on all tasks: timers, then effects. Several controllers may work on one store: a timer fires by a
 // commit, an effect is claimed. Errors of single tasks are joined.
 func (c *Controller) Work(ctx context.Context) error {
-	return errors.Join(c.fireTimers(ctx), c.performEffects(ctx))
+	return errors.Join(c.fireTimers(ctx), c.performEffects(ctx, untilDone))
 }
 
+// errAsks says that a timer's edge needs what a source must be asked for.
+var errAsks = errors.New("a source must be asked first")
+
+// fireTimers fires what is due in the order in which it came due; what must ask a source first comes after that, side by side, so
+// that a slow source holds up no other task.
 func (c *Controller) fireTimers(ctx context.Context) error {
+	now, err := c.st.Now(ctx)
+	if err != nil {
+		return fmt.Errorf("find timers that are due: %w", err)
+	}
+	c.worked.Store(now)
 	rows, err := c.st.Due(ctx, store.Slots{}, 0)
 	if err != nil {
 		return fmt.Errorf("find timers that are due: %w", err)
 	}
-	var errs []error
-	for _, r := range rows {
-		if err := c.fire(ctx, r.Task); err != nil {
-			errs = append(errs, fmt.Errorf("timers of task %s: %w", r.Task, err))
+	errs := make([]error, len(rows))
+	asks := make([]bool, len(rows))
+	for i, r := range rows {
+		errs[i] = c.fire(ctx, r.Task, false)
+		asks[i] = errors.Is(errs[i], errAsks)
+	}
+	var wg sync.WaitGroup
+	room := make(chan struct{}, MaxHandlers)
+	for i, r := range rows {
+		if !asks[i] {
+			continue
+		}
+		room <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-room }()
+			errs[i] = c.fire(ctx, r.Task, true)
+		})
+	}
+	wg.Wait()
+	for i, err := range errs {
+		if err != nil {
+			errs[i] = fmt.Errorf("timers of task %s: %w", rows[i].Task, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // fire takes the edge of each timer that has come due, earliest first. One whose edge is refused is put off, with the reason in
-// the history: a deadline is not lost, and does not keep others waiting.
-func (c *Controller) fire(ctx context.Context, task string) error {
+// the history: a deadline is not lost, and does not keep others waiting. Unless it may ask, it is errAsks when it must.
+func (c *Controller) fire(ctx context.Context, task string, ask bool) error {
 	l, err := c.load(ctx, task)
 	if err != nil {
 		return err
@@ -69,7 +117,7 @@ func (c *Controller) fire(ctx context.Context, task string) error {
 	if err != nil {
 		return err
 	}
-	s := &Session{c: c, own: true, at: l}
+	s := &Session{c: c, own: true, quiet: !ask, at: l}
 	for _, p := range l.m.Due(l.snap, now) {
 		out, err := s.propose(ctx, p, nil, nil)
 		switch {
@@ -107,32 +155,65 @@ func (s *Session) postpone(ctx context.Context, refused machine.Outcome) error {
 // hold is how long a claim lasts: an attempt, and what comes after it.
 func (c *Controller) hold() store.Micros { return (2 * c.cfg.PerformWithin).Microseconds() }
 
-// performEffects claims what is ready and works on it side by side.
-func (c *Controller) performEffects(ctx context.Context) error {
-	hold := c.hold()
+// performAll is performEffects for as long as something is under way: what becomes ready meanwhile is claimed as soon as there is room.
+func (c *Controller) performAll(ctx context.Context) error {
+	tick := time.NewTicker(c.cfg.Poll)
+	defer tick.Stop()
+	return c.performEffects(ctx, func(done <-chan error) (over bool, err error) {
+		select {
+		case err = <-done:
+			return true, err
+		case <-c.wake:
+		case <-tick.C:
+		}
+		return false, nil
+	})
+}
+
+// untilDone waits for nothing but what is under way.
+func untilDone(done <-chan error) (over bool, err error) { return true, <-done }
+
+// performEffects claims what is ready and works on it side by side, until nothing is left. One that takes its time holds up only its own
+// place: whenever another is done, or more is told of, the free places are filled again.
+func (c *Controller) performEffects(ctx context.Context, wait func(<-chan error) (over bool, err error)) error {
+	done := make(chan error, MaxHandlers)
 	var errs []error
-	for {
-		claimed, err := c.st.Claim(ctx, store.Slots{}, MaxHandlers, c.cfg.Holder, hold)
+	for running := 0; ; {
+		claimed, err := c.claim(ctx, MaxHandlers-running)
 		if err != nil {
-			return errors.Join(append(errs, fmt.Errorf("claim effects: %w", err))...)
+			errs = append(errs, err)
 		}
-		if len(claimed) == 0 {
+		for _, e := range claimed {
+			c.performing.Add(1)
+			go func() { done <- c.performClaimed(ctx, e) }()
+		}
+		if running += len(claimed); running == 0 {
 			return errors.Join(errs...)
 		}
-		results := make([]error, len(claimed))
-		var wg sync.WaitGroup
-		for i, e := range claimed {
-			wg.Go(func() {
-				// What may have been sent is seen through when the controller is told to stop: PerformWithin bounds it.
-				if err := c.perform(context.WithoutCancel(ctx), e); err != nil {
-					results[i] = fmt.Errorf("task %s, effect %s: %w", e.Task, e.ID, err)
-				}
-			})
-		}
-		wg.Wait()
-		errs = append(errs, results...)
-		if ctx.Err() != nil {
-			return errors.Join(errs...)
+		if over, err := wait(done); over {
+			errs = append(errs, err)
+			running--
 		}
 	}
+}
+
+// claim takes effects that are ready; none any more when the controller is told to stop.
+func (c *Controller) claim(ctx context.Context, most int) ([]store.Effect, error) {
+	if most == 0 || ctx.Err() != nil {
+		return nil, nil
+	}
+	claimed, err := c.st.Claim(ctx, store.Slots{}, most, c.cfg.Holder, c.hold())
+	if err != nil {
+		return nil, fmt.Errorf("claim effects: %w", err)
+	}
+	return claimed, nil
+}
+
+// performClaimed sees through what may have been sent, also when the controller is told to stop: PerformWithin bounds it.
+func (c *Controller) performClaimed(ctx context.Context, e store.Effect) error {
+	defer c.performing.Add(-1)
+	if err := c.perform(context.WithoutCancel(ctx), e); err != nil {
+		return fmt.Errorf("task %s, effect %s: %w", e.Task, e.ID, err)
+	}
+	return nil
 }

@@ -126,8 +126,10 @@ func decodeProgress(raw []byte) (progress, error) {
 
 // stir wakes Run.
 func (c *Controller) stir() {
-	select {
-	case c.wake <- struct{}{}:
-	default:
+	for _, wake := range []chan struct{}{c.wake, c.timerWake} {
+		select {
+		case wake <- struct{}{}:
+		default:
+		}
 	}
 }

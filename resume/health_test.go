@@ -1,0 +1,143 @@
+package resume_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/pawlgo/pawl/examples/refund/refund"
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/resume"
+	"github.com/pawlgo/pawl/store"
+	"github.com/stretchr/testify/require"
+)
+
+func TestHealth(t *testing.T) {
+	d := newDesk(t)
+	d.world.send = func(context.Context, job) (record, error) { return record{}, errReset }
+	d.world.find = func(context.Context, job) (record, bool, error) { return record{}, false, errReset }
+	h := d.ctl.Health(d.ctx)
+	require.NoError(t, h.Err)
+	require.True(t, h.Well())
+	require.Zero(t, h.Worked)
+
+	s := d.dispatched()
+	at := s.Snapshot().Intents[0].At
+	h = d.ctl.Health(d.ctx)
+	require.Equal(t, []resume.Backlog{{Effect: "issue_refund", Status: "intent", Count: 1, Older: []int{0, 0, 0, 0}, Oldest: at}}, h.Unsettled)
+	d.work()
+	h = d.ctl.Health(d.ctx)
+	require.Equal(t, "unknown", h.Unsettled[0].Status)
+	require.True(t, h.Well(), "it has just happened")
+	require.WithinDuration(t, h.At, h.Worked, time.Second)
+
+	d.sleep(11 * time.Minute)
+	require.NoError(t, d.ctl.Freeze(d.ctx, "refund", operator, "the bank has called"))
+	h = d.ctl.Health(d.ctx)
+	require.Equal(t, []int{1, 1, 0, 0}, h.Unsettled[0].Older)
+	require.Len(t, resume.Ages(), len(h.Unsettled[0].Older))
+	require.Equal(t, []string{"refund"}, h.Frozen)
+	require.False(t, h.Well())
+	require.NoError(t, d.ctl.Thaw(d.ctx, "refund", operator, "false alarm"))
+	require.False(t, d.ctl.Health(d.ctx).Well(), "unknown for eleven minutes")
+}
+
+func TestHealthOfTimers(t *testing.T) {
+	d := newDesk(t)
+	s := d.asked()
+	until := s.Snapshot().Waiting.Until
+	d.sleep(refund.Patience + time.Minute)
+	h := d.ctl.Health(d.ctx)
+	require.Equal(t, 1, h.Due)
+	require.Equal(t, until, h.OldestDue)
+	d.work()
+	require.Zero(t, d.ctl.Health(d.ctx).Due)
+	require.Equal(t, refund.Cancelled, d.resume().State())
+}
+
+func TestHealthOfAStoreThatIsClosed(t *testing.T) {
+	d := newDesk(t)
+	require.NoError(t, d.st.Close())
+	h := d.ctl.Health(d.ctx)
+	require.ErrorIs(t, h.Err, store.ErrClosed)
+	require.False(t, h.Well())
+}
+
+func TestHealthOfACopy(t *testing.T) {
+	d := newPebbleDesk(t)
+	d.asked()
+	fromBackup(d)
+	require.True(t, d.ctl.Health(d.ctx).Quarantined)
+	require.False(t, d.ctl.Health(d.ctx).Well())
+	require.NoError(t, d.ctl.Release(d.ctx, operator, "the original is switched off"))
+	require.True(t, d.ctl.Health(d.ctx).Well())
+}
+
+// After a long stop timers fire in the order in which they came due; a source that hangs for one task holds up no other, and those that
+// ask are asked side by side.
+func TestCatchUpInDueOrder(t *testing.T) {
+	d := newDesk(t)
+	d.st = store.NewMemory(store.MemoryOptions{Now: d.clock})
+	m := errands()
+	release, hanging := make(chan struct{}), make(chan string, 8)
+	ctl, err := resume.Open(d.ctx, d.st, resume.Config{Machines: []machine.Definition{m}, ObserveWithin: time.Hour, Observers: []resume.Observer{
+		resume.Pull(home, func(_ context.Context, q guard.Query) (guard.Observed[bool], error) {
+			hanging <- q.Task
+			<-release
+			return guard.Observed[bool]{Subject: q.Subject}, errors.New("nobody answers")
+		})}})
+	require.NoError(t, err)
+	ids := []string{"c", "a", "b", "d"}
+	for _, id := range ids {
+		_, err := ctl.Start(d.ctx, m.Task(id, alice, errand{}), alice)
+		require.NoError(t, err)
+		d.sleep(time.Minute)
+	}
+	d.sleep(25 * time.Hour) // ring is due and does not ask; giving up is due and asks
+	require.NoError(t, ctl.Work(d.ctx))
+	var last time.Time
+	for _, id := range ids {
+		s, err := ctl.Resume(d.ctx, id, alice)
+		require.NoError(t, err)
+		snap, _ := machine.As[errand](s.Snapshot())
+		require.Equal(t, 1, snap.Data.Rings, id)
+		require.True(t, snap.UpdatedAt.After(last), "%s in its turn", id)
+		last = snap.UpdatedAt
+	}
+	worked := make(chan error)
+	go func() { worked <- ctl.Work(d.ctx) }()
+	for range ids {
+		<-hanging // all of them at once
+	}
+	close(release)
+	require.NoError(t, <-worked)
+}
+
+func TestFindByAge(t *testing.T) {
+	d := newDesk(t)
+	begin := func(id string) {
+		_, err := d.ctl.Start(d.ctx, refund.Machine.Task(id, alice, refund.Refund{OrderID: id, Amount: euros}), alice)
+		require.NoError(t, err)
+	}
+	begin("old")
+	d.sleep(time.Hour)
+	begin("young")
+	found := func(longer time.Duration) (out []string) {
+		q := resume.Search{Owner: "alice", For: longer, Limit: 1}
+		for {
+			page, next, err := d.ctl.Find(d.ctx, alice, q)
+			require.NoError(t, err)
+			for _, f := range page {
+				out = append(out, f.Task)
+			}
+			if q.After = next; next == "" {
+				return out
+			}
+		}
+	}
+	require.Equal(t, []string{"old", "young"}, found(0))
+	require.Equal(t, []string{"old"}, found(time.Minute))
+	require.Empty(t, found(2*time.Hour))
+}
