@@ -83,7 +83,7 @@ func (a *attempt) driven() (open *judged, blocked []Finding) {
 			case open == nil || a.before(e, open.edge):
 				open = j
 			case open.edge.when == e.when && open.edge != e && !a.before(open.edge, e):
-				return nil, []Finding{{Code: CodeAmbiguous, Text: "both are open: " + open.edge.name + " and " + e.name}}
+				return nil, []Finding{ambiguous(open.edge, e)}
 			}
 		}
 	}

@@ -29,7 +29,7 @@ const (
 	CodeStaleVersion   = "stale_version"    // based on a version that is not the newest
 	CodeNoTransition   = "no_transition"    // the event has no edge from this state
 	CodeActor          = "actor"            // this actor may not propose the event
-	CodeAmbiguous      = "ambiguous"        // several edges are open
+	CodeAmbiguous      = "ambiguous"        // several edges are open; the details name them as "edges"
 	CodeOtherSubject   = "other_subject"    // about another thing than the task
 	CodeMovesFirst     = "moves_first"      // what was observed moves the task; the proposal is judged after that
 	CodeNotOffered     = "not_offered"      // nothing of the kind was offered

@@ -180,8 +180,7 @@ func (a *attempt) level(edges []*edge, kind Kind) (open *judged, _ Kind, finding
 			continue
 		}
 		if open != nil {
-			both := Finding{Code: CodeAmbiguous, Text: "both are open: " + open.edge.name + " and " + j.edge.name}
-			return nil, Refused, append(findings, both)
+			return nil, Refused, append(findings, ambiguous(open.edge, j.edge))
 		}
 		open = j
 	}
@@ -189,6 +188,11 @@ func (a *attempt) level(edges []*edge, kind Kind) (open *judged, _ Kind, finding
 		findings = slices.DeleteFunc(findings, func(f Finding) bool { return len(f.Missing) == 0 })
 	}
 	return open, kind, findings
+}
+
+// ambiguous says that two edges are open at once, and which.
+func ambiguous(a, b *edge) Finding {
+	return Finding{Code: CodeAmbiguous, Text: "both are open: " + a.name + " and " + b.name, Details: map[string]any{"edges": []string{a.name, b.name}}}
 }
 
 // hopeful is the kind of a refusal by several edges: what evidence or a person could still open goes before what is denied.
