@@ -254,6 +254,7 @@ var formVectors = []vector{
 		require.Equal(t, "phase", d.set("  phase  ", "v").Key)
 		require.Contains(t, d.table().States, "phase")
 		does[ws.ClearReply](d, clearTool, args("key", " phase\n", "reason", "r"))
+		require.Empty(t, d.table().States)
 	}},
 	{34, parity, func(t *testing.T, d *desk) {
 		d.refusesSet(ws.CodeEmptyValue, "k", "   ")
