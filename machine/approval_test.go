@@ -287,6 +287,13 @@ func TestEveryVoid(t *testing.T) {
 			require.NoError(t, err)
 			return entry.Voided
 		}, nil},
+		machine.VoidRestored: {func(c *chair) []machine.Voided {
+			c.does(machine.Proposal{}, c.hear("ann", "yes", time.Second))
+			_, entry, had := c.m.VoidOffers(c.s, olga, c.now)
+			require.True(t, had)
+			require.Len(t, entry.Voided[0].Answers, 1)
+			return entry.Voided
+		}, nil},
 	} {
 		c := put(t, quorum(2, 3))
 		id := c.s.Offers[0].ID

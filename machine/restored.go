@@ -23,7 +23,7 @@ func (m *Machine[D]) VoidOffers(s Snapshot[D], by guard.Principal, now time.Time
 	e := &Entry{Version: next.Version, BasedOn: s.Version, At: now.UnixMicro(), Event: EntryRestored, From: s.State, To: s.State,
 		Actor: guard.Operator, Principal: by.ID, Machine: s.Machine, Definition: s.Definition, Digest: s.Digest}
 	for _, o := range s.Offers {
-		e.Voided = append(e.Voided, Voided{Offer: o.ID, Reason: VoidRestored})
+		e.Voided = append(e.Voided, o.void(VoidRestored))
 	}
 	return next, e, true
 }

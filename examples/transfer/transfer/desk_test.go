@@ -226,6 +226,43 @@ func TestAnswersRaced(t *testing.T) {
 	}
 }
 
+// One message of a treasurer, handed to two transfers by two controllers on one store: it counts for one of them, also after a restart.
+func TestOneMessageTwoTransfers(t *testing.T) {
+	d := open(t)
+	said := map[string]guard.Observation{}
+	for _, id := range []string{"t1", "t2"} {
+		s, err := d.ctl.Start(t.Context(), transfer.Machine.Task(id, alice, small), alice)
+		require.NoError(t, err)
+		d.does(s, transfer.Submit.With(machine.None{}).As(guard.User))
+		said[id] = transfer.Reply.Observe(d.channel, guard.Observed[guard.Reply]{Subject: s.Offers()[0].ID, At: d.clock(),
+			Value: guard.Reply{By: "tina", Roles: alice.Roles, Text: "yes", Shown: &guard.Shown{Message: "m1", At: s.Offers()[0].OpenedAt}}}).Identified("m2")
+	}
+	heard := func() (n int) {
+		for _, id := range []string{"t1", "t2"} {
+			s, err := d.ctl.Resume(t.Context(), id, alice)
+			require.NoError(t, err)
+			n += len(s.Offers()[0].Answers)
+		}
+		return n
+	}
+	var done sync.WaitGroup
+	for id, ctl := range map[string]*resume.Controller{"t1": d.ctl, "t2": d.another(d.st)} {
+		done.Go(func() {
+			if _, err := ctl.Observe(t.Context(), id, said[id]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	done.Wait()
+	require.Equal(t, 1, heard())
+	d.restart()
+	for id := range said {
+		_, err := d.ctl.Observe(t.Context(), id, said[id])
+		require.NoError(t, err)
+	}
+	require.Equal(t, 1, heard())
+}
+
 // A no is recorded; one of three leaves two who may agree, and the one who said it cannot take it back in words.
 func TestOneNo(t *testing.T) {
 	d := open(t)
