@@ -56,7 +56,7 @@ func (t *answering) Connect(ctx context.Context) (sdk.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.conn = &answeringConn{Connection: c, none: make(chan struct{})}
+	t.conn = &answeringConn{Connection: c, none: make(chan struct{}), late: make(chan struct{})}
 	close(t.conn.none)
 	return t.conn, nil
 }
@@ -67,6 +67,8 @@ type answeringConn struct {
 	mu   sync.Mutex
 	open int
 	none chan struct{} // closed while no call is open
+	late chan struct{} // closed once the grace is over
+	over sync.Once
 }
 
 // Read reads the next message; the end of the stream only after every answer.
@@ -99,7 +101,7 @@ func (c *answeringConn) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// settle waits until no call is open, for at most DefaultGrace.
+// settle waits until no call is open, for at most DefaultGrace in all: the SDK may drop an answer that comes later.
 func (c *answeringConn) settle() {
 	c.mu.Lock()
 	none := c.none
@@ -108,6 +110,8 @@ func (c *answeringConn) settle() {
 	defer grace.Stop()
 	select {
 	case <-none:
+	case <-c.late:
 	case <-grace.C:
+		c.over.Do(func() { close(c.late) })
 	}
 }
