@@ -51,7 +51,7 @@ func TestDeskOnAPersonalStore(t *testing.T) {
 	}
 	alice := guard.Principal{ID: "alice"}
 	const secret = "my late mother bought it"
-	s, ctl := open()
+	_, ctl := open()
 	_, err = ctl.Start(ctx, refund.Machine.Task("refund_order_1", alice, refund.Refund{
 		OrderID: "1", Amount: money.Money{Minor: 4300, Currency: "EUR"}, Notes: []string{secret},
 	}), alice)
@@ -66,7 +66,7 @@ func TestDeskOnAPersonalStore(t *testing.T) {
 	move(ctl, refund.RequestRefund.With(machine.None{}).As(guard.User))
 	require.NoError(t, below.Close())
 
-	s, ctl = open()
+	s, _ := open()
 	rec, _, err := s.Load(ctx, "refund_order_1")
 	require.NoError(t, err)
 	require.Contains(t, string(rec.Snapshot), secret)
