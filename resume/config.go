@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -61,6 +62,11 @@ type Config struct {
 	Cache int
 	// Holder names this controller's claims on effects. "" means a random name.
 	Holder string
+	// Logger is told each [Signal] as a record of its own, called "pawl." and the kind: what committed at debug, what was refused and
+	// what became of effects at info, what an operator should look at as a warning. Nil logs nothing.
+	Logger *slog.Logger
+	// Monitor hears each [Signal] and measures each [Operation]. Nil costs nothing.
+	Monitor Monitor
 	// Problem hears what goes wrong where no caller waits: an observer or a handler that fails, a worker that cannot read a
 	// task. Nil means nobody. It must not block, and may be called from several goroutines at once.
 	Problem func(error)

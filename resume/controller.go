@@ -155,7 +155,9 @@ func (c *Controller) enter(ctx context.Context, task string, who guard.Principal
 		return loaded{}, err
 	}
 	if !c.cfg.May(who, l.snap.Head) {
-		c.note(ctx, l, Attempt{Principal: who.ID, Kind: machine.Refused, Findings: []machine.Finding{{Code: machine.CodeForbidden}}})
+		forbidden := []machine.Finding{{Code: machine.CodeForbidden}}
+		c.note(ctx, l, Attempt{Principal: who.ID, Kind: machine.Refused, Findings: forbidden})
+		c.tellRefusal(ctx, l, "", machine.Outcome{Kind: machine.Refused, Findings: forbidden})
 		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
 	}
 	return l, nil

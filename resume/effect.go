@@ -186,7 +186,11 @@ func (j *job) settle(ctx context.Context, p machine.Proposal, receipts ...guard.
 			return nil // somebody else took it over, or settled it
 		case err != nil:
 			return err
-		case out.Kind == machine.Committed || out.Code() == machine.CodeNoIntent:
+		case out.Kind == machine.Committed:
+			settled, _ := j.s.at.snap.Intent(j.intent.Key)
+			j.tellEffect(ctx, string(settled.Status))
+			return nil
+		case out.Code() == machine.CodeNoIntent:
 			return nil
 		case out.Kind == machine.Conflict:
 			continue
@@ -213,6 +217,7 @@ func (j *job) update(ctx context.Context, status store.Status, wait time.Duratio
 	if _, err := j.c.st.Update(ctx, row); err != nil && !errors.Is(err, store.ErrFenced) {
 		return err
 	}
+	j.tellEffect(ctx, status.String())
 	return nil
 }
 

@@ -49,6 +49,15 @@ func (s *Session) Observe(ctx context.Context, observations ...guard.Observation
 }
 
 func (s *Session) pushed(ctx context.Context, observations []guard.Observation) (machine.Outcome, error) {
+	ctx, end := s.c.begin(ctx, OperationObserve, s.Task())
+	out, err := s.take(ctx, observations)
+	if end != nil {
+		end(err)
+	}
+	return out, err
+}
+
+func (s *Session) take(ctx context.Context, observations []guard.Observation) (machine.Outcome, error) {
 	now, err := s.c.now(ctx)
 	if err != nil {
 		return machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
@@ -74,6 +83,7 @@ func (s *Session) pushed(ctx context.Context, observations []guard.Observation) 
 	out, err := s.observe(ctx, evidence)
 	if err == nil && out.Kind == machine.Refused {
 		s.c.note(ctx, s.at, attemptOf(machine.Proposal{}, s.who, out))
+		s.c.tellRefusal(ctx, s.at, "", out)
 	}
 	return out, err
 }

@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,15 @@ func (s *Session) Wrote(revision string) { s.written = revision }
 // to this proposal: what the customer just typed. After it the session stands at the outcome's version. A proposal that
 // does not say what it was based on is based on the version that the session stands at.
 func (s *Session) Propose(ctx context.Context, p machine.Proposal, carried ...guard.Observation) (machine.Outcome, error) {
+	ctx, end := s.c.begin(ctx, OperationPropose, s.Task())
+	out, err := s.proposed(ctx, p, carried)
+	if end != nil {
+		end(cmp.Or(err, out.Err()))
+	}
+	return out, err
+}
+
+func (s *Session) proposed(ctx context.Context, p machine.Proposal, carried []guard.Observation) (machine.Outcome, error) {
 	if p.Base() == 0 {
 		p = p.BasedOn(s.Version())
 	}
@@ -296,6 +306,7 @@ func (s *Session) conclude(ctx context.Context, p machine.Proposal, evidence []g
 	}
 	out.Findings = append(out.Findings, s.beside(p, evidence)...)
 	s.c.note(ctx, s.at, attemptOf(p, s.who, out))
+	s.c.tellRefusal(ctx, s.at, p.Actor(), out)
 	at := s.Version()
 	if _, err := s.land(ctx, evidence); err != nil {
 		return out, err

@@ -57,7 +57,7 @@ func (c *Controller) pull(ctx context.Context, l loaded, who guard.Principal, ke
 	case <-r.complete:
 	case <-ctx.Done():
 	}
-	return c.gather(l, r.taken())
+	return c.gather(ctx, l, r.taken())
 }
 
 // ask puts one question and keeps the answer, if anybody still waits for it.
@@ -108,14 +108,16 @@ func (r *round) taken() []answer {
 	return slices.Clone(r.answers)
 }
 
-func (c *Controller) gather(l loaded, answers []answer) ([]guard.Evidence, []machine.Finding) {
+func (c *Controller) gather(ctx context.Context, l loaded, answers []answer) ([]guard.Evidence, []machine.Finding) {
 	out := make([]guard.Evidence, 0, len(answers))
 	var failed []machine.Finding
 	for _, a := range answers {
 		switch {
 		case !a.came:
+			c.tellSilence(ctx, l, a.key.Fact, nil)
 			failed = append(failed, machine.Finding{Code: codeNotObserved, Text: a.key.Fact + ": its source did not answer in time"})
 		case a.err != nil:
+			c.tellSilence(ctx, l, a.key.Fact, a.err)
 			c.cfg.Problem(fmt.Errorf("task %s: observe %s: %w", l.snap.Task, a.key, a.err))
 			failed = append(failed, machine.Finding{Code: codeNotObserved, Text: a.key.Fact + ": " + inWords(a.err)})
 		default:

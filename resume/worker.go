@@ -212,7 +212,12 @@ func (c *Controller) claim(ctx context.Context, most int) ([]store.Effect, error
 // performClaimed sees through what may have been sent, also when the controller is told to stop: PerformWithin bounds it.
 func (c *Controller) performClaimed(ctx context.Context, e store.Effect) error {
 	defer c.performing.Add(-1)
-	if err := c.perform(context.WithoutCancel(ctx), e); err != nil {
+	ctx, end := c.begin(context.WithoutCancel(ctx), OperationPerform, e.Task)
+	err := c.perform(ctx, e)
+	if end != nil {
+		end(err)
+	}
+	if err != nil {
 		return fmt.Errorf("task %s, effect %s: %w", e.Task, e.ID, err)
 	}
 	return nil

@@ -52,6 +52,7 @@ func (c *Controller) write(ctx context.Context, base loaded, next machine.Snapsh
 	}
 	l := loaded{tip, base.m, next}
 	c.cache.put(l)
+	c.tellCommit(ctx, l, entry)
 	if len(commit.Emit) > 0 || commit.Meta.Wake != 0 {
 		c.stir()
 	}

@@ -9,6 +9,7 @@ const Module = "github.com/pawlgo/pawl"
 const (
 	cobra     = "github.com/spf13/cobra"
 	mcpSDK    = "github.com/modelcontextprotocol/go-sdk"
+	otel      = "go.opentelemetry.io/otel"
 	openai    = "github.com/openai/openai-go"
 	schemas   = "github.com/google/jsonschema-go"
 	pebble    = "github.com/cockroachdb/pebble/v2"
@@ -31,7 +32,7 @@ type row struct {
 
 var (
 	machinery = []string{"internal/canon", "internal/clock", "internal/engine"}
-	public    = []string{"guard", "machine", "machine/workingstate", "machine/workingstate/files", "context", "store", "store/pebblestore", "store/personal", "resume", "resume/httpeffect"}
+	public    = []string{"guard", "machine", "machine/workingstate", "machine/workingstate/files", "context", "store", "store/pebblestore", "store/personal", "resume", "resume/httpeffect", "resume/telemetry"}
 )
 
 // table is read from the top; the first row that matches a package holds. A package without a row is a fault.
@@ -59,6 +60,8 @@ var table = []row{
 		instead: "what every store needs belongs into store; what only a controller knows stays in resume"},
 	{pkg: "resume", may: join(machinery, "machine", "guard", "context", "store"),
 		instead: "the controller takes a store.Store, observers and handlers; let the program choose and pass the implementation"},
+	{pkg: "resume/telemetry", may: []string{"resume", otel},
+		instead: "it hands the controller's signals to the API of OpenTelemetry; an SDK is the program's to choose"},
 	{pkg: "resume/httpeffect", may: []string{"machine"},
 		instead: "it tells what an answer means; what follows from that is the controller's"},
 	{pkg: "examples/refund/model", may: join(public, openai), family: true,

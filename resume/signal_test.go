@@ -1,0 +1,114 @@
+package resume_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pawlgo/pawl/examples/refund/refund"
+	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/resume"
+	"github.com/stretchr/testify/require"
+)
+
+// listener keeps what it hears.
+type listener struct {
+	mu      sync.Mutex
+	signals []resume.Signal
+	ended   []resume.Operation
+}
+
+func (l *listener) Signal(_ context.Context, s resume.Signal) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.signals = append(l.signals, s)
+}
+
+func (l *listener) Begin(ctx context.Context, what resume.Operation, _ string) (context.Context, func(error)) {
+	return ctx, func(error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.ended = append(l.ended, what)
+	}
+}
+
+func (l *listener) of(kind resume.SignalKind) (out []resume.Signal) {
+	for _, s := range l.signals {
+		if s.Kind == kind {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// The story of a task is told by kinds, without anything that a stranger wrote, and with no other task.
+func TestSignals(t *testing.T) {
+	d, heard, log := newDesk(t), &listener{}, &bytes.Buffer{}
+	d.ctl = d.open(func(c *resume.Config) {
+		c.Monitor, c.Logger = heard, slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	const secret = "hunter2"
+	fails := true
+	d.world.policy = func(_ context.Context, q guard.Query) (guard.Observed[refund.Eligibility], error) {
+		if fails {
+			return guard.Observed[refund.Eligibility]{}, &secretError{secret}
+		}
+		return guard.Observed[refund.Eligibility]{Value: refund.Eligibility{Eligible: true, Policy: secret}, Subject: q.Subject}, nil
+	}
+	d.world.send = func(_ context.Context, j job) (record, error) { d.pay(j); return record{}, &secretError{secret} }
+	s := d.start()
+	d.refuses(s, refund.RequestRefund.With(machine.None{}).As(guard.User))
+	fails = false
+	d.commits(s, refund.RequestRefund.With(machine.None{}).As(guard.User))
+	d.commits(s, refund.AskAgain.With(refund.Question{Text: secret}))
+	_, err := s.ProposeRaw(d.ctx, secret, []byte(secret))
+	require.NoError(t, err)
+	_, err = d.ctl.Resume(d.ctx, taskID, mallory)
+	require.ErrorIs(t, err, resume.ErrNoTask)
+	d.refuses(s, refund.ConfirmRefund.With(refund.Confirm{OrderID: "999", Amount: euros}))
+	d.sleep(time.Minute)
+	d.commits(s, refund.ConfirmRefund.With(confirm), d.says(s, "yes, refund it"))
+	d.work()
+	d.sleep(time.Minute)
+	d.work()
+	require.Equal(t, refund.Refunded, d.resume().State())
+
+	evidence := heard.of(resume.SignalEvidence)
+	require.Equal(t, []string{"policy", "refund_eligibility", "failed"}, []string{evidence[0].Source, evidence[0].Fact, evidence[0].Code})
+	require.Equal(t, machine.VoidReplaced, heard.of(resume.SignalVoid)[0].Result)
+	codes := []string{}
+	for _, s := range heard.of(resume.SignalSecurity) {
+		codes = append(codes, s.Code)
+	}
+	require.Equal(t, []string{machine.CodeForbidden, machine.CodeOtherSubject}, codes)
+	effects := []string{}
+	for _, s := range heard.of(resume.SignalEffect) {
+		effects = append(effects, s.Result)
+	}
+	require.Equal(t, []string{"unknown", "confirmed"}, effects)
+	commits := heard.of(resume.SignalCommit)
+	require.Equal(t, string(refund.Refunded), commits[len(commits)-1].Result)
+	require.Len(t, commits, int(d.resume().Version()))
+	for _, what := range []resume.Operation{resume.OperationPropose, resume.OperationPerform} {
+		require.Contains(t, heard.ended, what)
+	}
+	for _, kind := range []string{"commit", "refusal", "security", "void", "evidence", "effect"} {
+		require.Contains(t, log.String(), `"msg":"pawl.`+kind+`"`)
+	}
+	require.NotContains(t, log.String(), secret)
+	require.NotContains(t, log.String(), "4300")
+	require.Equal(t, strings.Count(log.String(), `"task":`), strings.Count(log.String(), `"task":"`+taskID+`"`))
+	for _, s := range heard.signals {
+		require.NotContains(t, []string{s.Event, s.Result, s.Code, s.Fact}, secret)
+	}
+}
+
+// secretError is an error of a provider that quotes what it should not.
+type secretError struct{ text string }
+
+func (e *secretError) Error() string { return e.text }
