@@ -19,7 +19,7 @@ const decisions = 3000
 // The observations are carried, so nobody is asked; the store is in memory. The floor is the step alone.
 func decide() benchmark {
 	return benchmark{
-		name: "decide", unit: nanoseconds, callers: 1, calls: decisions,
+		name: "decide/refund", unit: nanoseconds, callers: 1, calls: decisions,
 		ours: func(place) (side, error) {
 			waiting, err := undecided()
 			if err != nil {

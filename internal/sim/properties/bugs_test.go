@@ -164,7 +164,9 @@ func walks(t *testing.T, s setup) string {
 	t.Chdir(t.TempDir()) // where the failing case is kept
 	require.NoError(t, flag.Set("rapid.shrinktime", "0s"))
 	require.NoError(t, flag.Set("rapid.checks", "2000")) // it ends with the first that fails
+	require.NoError(t, flag.Set("rapid.seed", "1"))      // which property meets a bug first depends on the walk
 	defer func() {
+		require.NoError(t, flag.Set("rapid.seed", "0"))
 		require.NoError(t, flag.Set("rapid.shrinktime", "30s"))
 		require.NoError(t, flag.Set("rapid.checks", "100"))
 	}()
