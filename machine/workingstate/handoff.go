@@ -104,7 +104,7 @@ func size(most int) func(Case[Handoff]) guard.Verdict {
 			return guard.Allow()
 		}
 		return guard.Deny(CodeTooLarge, "the report is too long, and is not cut, since what it proves could be cut away: shorten it").
-			With("bytes", n).With("cap", most).With("setting", "handoff_max_bytes")
+			With("bytes", n).With("cap", most).With("setting", "workingstate.Options.HandoffBytes")
 	}
 }
 

@@ -331,7 +331,7 @@ var configVectors = []vector{
 	{63, parity, func(t *testing.T, _ *desk) {
 		d := capped(t, 20)
 		f := d.refuses(ws.CodeTooLarge, handoffTool, args("note", "備註", "status", "continue", "next_steps", strings.Repeat("次", 17)))
-		require.Equal(t, map[string]any{"bytes": 57, "cap": 20, "setting": "handoff_max_bytes"}, f.Details)
+		require.Equal(t, map[string]any{"bytes": 57, "cap": 20, "setting": "workingstate.Options.HandoffBytes"}, f.Details)
 	}},
 	{64, parity, func(t *testing.T, _ *desk) {
 		does[ws.HandoffReply](capped(t, 20), handoffTool, args("note", strings.Repeat("n", 1000)))
