@@ -38,7 +38,7 @@ func actions(t *rapid.T, s setup) (map[string]func(*rapid.T), *walk) {
 	w.start(t)
 	return map[string]func(*rapid.T){
 		"start": w.start, "observe": w.observe, "observe again": w.observe, "propose": w.propose, "propose again": w.propose, "pretend": w.pretend,
-		"reply": w.reply, "agree": w.agree, "mood": w.mood, "sleep": w.sleep, "work": w.work, "work late": w.workLate,
+		"reply": w.reply, "agree": w.agree, "mood": w.mood, "sleep": w.sleep, "work": w.work, "work late": w.workLate, "end": w.end,
 		"crash": w.crash, "shuffle": w.shuffle, "view": w.view, "": w.check,
 	}, w
 }
@@ -199,6 +199,14 @@ func (w *walk) work(t *rapid.T) {
 		}
 		return out
 	})
+}
+
+// end has the provider say what it does with what is under way, rightly or not at all.
+func (w *walk) end(t *rapid.T) {
+	mood := rapid.SampledFrom([]string{well, refusing, refusing}).Draw(t, "mood")
+	w.both(t, "mood", func(b *bench) string { b.world.mood = mood; return mood })
+	w.agree(t)
+	w.work(t)
 }
 
 // workLate works when whatever was put off has come due.
