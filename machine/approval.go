@@ -26,9 +26,10 @@ func (e *Edge[D, P]) Quorum(need, of int) *Edge[D, P] {
 // somebody else's offer does not take their part in it away. The edge needs Confirm, and its offer is put to a role.
 func (e *Edge[D, P]) Separate() *Edge[D, P] { e.e.approval.separate = true; return e }
 
-// Structured demands that a yes be a choice, not words, whenever f holds: above an amount. It must be pure; while a fact that it
-// looks at is not known, it holds. The edge needs Confirm.
-func (e *Edge[D, P]) Structured(f func(guard.Case[D, P]) bool) *Edge[D, P] {
+// Structured demands that a yes be a choice, not words, whenever f holds: above an amount. It must be pure, and list the facts that it
+// looks at; while one of them is not known, it holds. The edge needs Confirm.
+func (e *Edge[D, P]) Structured(f func(guard.Case[D, P]) bool, reads ...guard.AnyFact) *Edge[D, P] {
+	e.reads(reads)
 	e.e.approval.structured = func(s *guard.Scene, data, payload any) bool { return f(caseOf[D, P](s, data, payload)) }
 	return e
 }

@@ -31,6 +31,7 @@ func boardBuilder(version int, to machine.Party, demand func(*machine.Edge[Desk,
 	machine.On(b, Change).From(Draft).Stay().By(guard.User).Apply(func(d *Desk, c Case[Pay]) { d.Amount = c.Payload.Amount }).
 		Then(machine.Offer(PayIt, to, 2*time.Hour, offered[Pay]))
 	machine.On(b, Cancel).From(Draft).To(Closed).By(guard.User)
+	machine.On(b, Note).From(Draft).Stay().By(guard.User).Apply(func(d *Desk, c Case[Text]) { d.Notes = append(d.Notes, c.Payload.Text) })
 	pay := machine.On(b, PayIt).From(Draft).To(Paying).By(guard.Model, guard.User).Require(guard.Known(OwnerOf)).Confirm(Answer).
 		Then(machine.Emit(Send, func(c Case[Pay]) Transfer { return Transfer{c.Data.OrderID, c.Payload.Amount} }))
 	if demand != nil {
@@ -220,7 +221,7 @@ func TestStructured(t *testing.T) {
 		}
 	}
 	unknown := func(e *machine.Edge[Desk, Pay]) {
-		e.Structured(func(c Case[Pay]) bool { good, _ := Good.Get(c); return good })
+		e.Structured(func(c Case[Pay]) bool { good, _ := Good.Get(c); return good }, Good)
 	}
 	for name, row := range map[string]struct {
 		demand func(*machine.Edge[Desk, Pay])
@@ -234,6 +235,22 @@ func TestStructured(t *testing.T) {
 		}
 		require.Equal(t, machine.Committed, c.agrees(c.hear("ann", "!yes", 2*time.Second)).Kind, name)
 	}
+}
+
+// TestStructuredStays: an offer that was put as one to choose stays one, and one that was not becomes it when the data says so.
+func TestStructuredStays(t *testing.T) {
+	c := put(t, func(e *machine.Edge[Desk, Pay]) {
+		e.Structured(func(c Case[Pay]) bool { good, _ := Good.Get(c); return !good }, Good)
+	})
+	require.True(t, c.s.Offers[0].Structured, "nobody knew")
+	c.does(machine.Proposal{}, c.sees(Good.Observe(handles["policy"], guard.Observed[bool]{Value: true, Subject: "1"})))
+	require.Equal(t, machine.Ask, c.agrees(c.hear("ann", "yes", time.Second)).Kind, "the question said that words do not count")
+
+	c = put(t, func(e *machine.Edge[Desk, Pay]) { e.Structured(func(c Case[Pay]) bool { return len(c.Data.Notes) > 0 }) })
+	require.False(t, c.s.Offers[0].Structured)
+	c.does(Note.With(Text{"large"}).As(guard.User))
+	require.Equal(t, machine.Ask, c.agrees(c.hear("ann", "yes", time.Second)).Kind)
+	require.Equal(t, machine.Committed, c.agrees(c.hear("ann", "!yes", time.Second)).Kind)
 }
 
 // TestAskedAgain keeps the first deadline, and asks everybody anew.
