@@ -70,6 +70,7 @@ func TestB015RejectedForFundsBlocks(t *testing.T) {
 				require.NoError(t, err)
 			}
 			require.NoError(t, l.desk.Work(t.Context()))
+			require.Equal(t, lost, l.standing().State == trading.Entering, "a definite answer needs no lookup")
 			for range 5 {
 				l.lookAgain()
 			}

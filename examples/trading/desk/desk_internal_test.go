@@ -83,6 +83,7 @@ func TestNoRuleNoExit(t *testing.T) {
 		"run out":  {"10:07", func(l *lab) { l.commits(l.set("262", map[string]any{"ttl_hours": 1})) }, trading.CodeNoRule},
 		"no price": {"10:07", func(l *lab) { l.commits(l.set("about 262", nil)) }, "unknown"},
 		"exponent": {"10:07", func(l *lab) { l.commits(l.set("2.62e2", nil)) }, "unknown"},
+		"zero":     {"10:07", func(l *lab) { l.commits(l.set("0", nil)) }, "unknown"},
 		"negative": {"10:07", func(l *lab) { l.commits(l.set("-262", nil)) }, "unknown"},
 		"above":    {"10:06", func(l *lab) { l.commits(l.set("262", nil)) }, trading.CodeNotTouched},
 		"closed":   {"13:30", func(l *lab) { l.commits(l.set("262", nil)) }, trading.CodeNotTrading},
@@ -132,7 +133,8 @@ func TestEntering(t *testing.T) {
 	out, err = l.desk.Enter(t.Context(), Rule)
 	l.refuses(trading.CodeOverLimit, out, err)
 	l.now = l.now.Add(time.Second)
-	l.commits(l.desk.Allow(t.Context(), mandate))
+	tight.Most = price.Must("1000") // just one lot
+	l.commits(l.desk.Allow(t.Context(), tight))
 	l.commits(l.desk.Enter(t.Context(), Rule))
 	require.NoError(t, l.desk.Work(t.Context()))
 	require.Equal(t, trading.Holding, l.standing().State)
