@@ -58,6 +58,7 @@ type timer struct {
 	event *EventInfo
 	after time.Duration
 	place string
+	at    *deadline // nil when it comes after a delay
 }
 
 type invariant struct {
@@ -112,7 +113,7 @@ func (b *Builder[D]) Wait(s State, party Party, after time.Duration, lapsed Even
 
 // After arms a timer whenever the state is entered. It fires its event once, unless the state was left before.
 func (b *Builder[D]) After(s State, after time.Duration, ev Event[None]) {
-	b.c.timers[s] = append(b.c.timers[s], timer{ev.info, after, place(1)})
+	b.c.timers[s] = append(b.c.timers[s], timer{event: ev.info, after: after, place: place(1)})
 	b.c.event(ev.info, place(1))
 }
 

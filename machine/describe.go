@@ -3,6 +3,7 @@ package machine
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawlgo/pawl/guard"
 )
@@ -29,7 +30,7 @@ type StateDescription struct {
 	Name     State    `json:"name"`
 	Final    bool     `json:"final,omitempty"`
 	WaitsFor Party    `json:"waits_for,omitempty"`
-	Timers   []string `json:"timers,omitempty"` // event and delay
+	Timers   []string `json:"timers,omitempty"` // event, and its delay or its rule and zone
 }
 
 // GroupDescription is a group of states, or of other groups, that edges may leave together.
@@ -156,7 +157,7 @@ func (c *core) describeState(s State) StateDescription {
 		d.Timers = append(d.Timers, w.event.Name+" after "+w.after.String())
 	}
 	for _, t := range c.timers[s] {
-		d.Timers = append(d.Timers, t.event.Name+" after "+t.after.String())
+		d.Timers = append(d.Timers, t.event.Name+t.when(time.Duration.String))
 	}
 	return d
 }

@@ -125,7 +125,7 @@ func (c *core) label(from State, e *edge) string {
 	label := e.event.Name
 	for _, t := range c.times(from) {
 		if t.event == e.event {
-			label += " after " + short(t.after)
+			label += t.when(short)
 		}
 	}
 	if len(e.actors) > 0 && e.when == nil {
@@ -163,7 +163,7 @@ func (e *edge) guardNames() []string {
 func (c *core) times(s State) []timer {
 	out := c.timers[s]
 	if w := c.waits[s]; w != nil {
-		out = append([]timer{{w.event, w.after, w.place}}, out...)
+		out = append([]timer{{event: w.event, after: w.after, place: w.place}}, out...)
 	}
 	return out
 }

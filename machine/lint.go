@@ -192,7 +192,7 @@ func (c *core) lintStates() {
 		if w.party == "" {
 			c.fault("waits_for_nobody", w.place, "waiting state "+string(s)+" names no party", "name one")
 		}
-		c.lintTimer(s, timer{w.event, w.after, w.place}, "waiting state ")
+		c.lintTimer(s, timer{event: w.event, after: w.after, place: w.place}, "waiting state ")
 	}
 	for _, s := range sorted(c.timers) {
 		ts := c.timers[s]
@@ -210,11 +210,14 @@ func (c *core) lintStates() {
 }
 
 func (c *core) lintTimer(s State, t timer, what string) {
-	if t.after <= 0 {
+	if t.at == nil && t.after <= 0 {
 		c.fault("no_time", t.place, what+string(s)+" has no time", "give it one above zero")
 	}
 	if t.event == nil {
 		return
+	}
+	if t.at != nil && c.timesOf(s, t.event) > 1 {
+		c.fault("timer_twice", t.place, what+string(s)+" has two timers of "+t.event.Name, "give the computed one an event of its own")
 	}
 	ends := func(e *edge) bool { return e.event == t.event && e.leaves(s) }
 	switch {
@@ -223,6 +226,17 @@ func (c *core) lintTimer(s State, t timer, what string) {
 	case !slices.ContainsFunc(c.edges, func(e *edge) bool { return ends(e) && len(e.guards)+len(e.checks) == 0 }):
 		c.rule(LintLapse, "state "+string(s), t.place, "waits for ever when the guards of "+t.event.Name+" are closed", "add an edge without guards")
 	}
+}
+
+// timesOf counts the timers of a state that fire one event.
+func (c *core) timesOf(s State, ev *EventInfo) int {
+	n := 0
+	for _, t := range c.times(s) {
+		if t.event == ev {
+			n++
+		}
+	}
+	return n
 }
 
 func sorted[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

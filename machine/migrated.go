@@ -179,6 +179,9 @@ func laxer(old, new *guard.FactInfo) bool {
 // moveTimers keeps the deadlines that the later definition has in this state as well, and arms the others that it has.
 func (a *crossing) moveTimers(next *Snapshot[any]) *UnmigratableError {
 	a.to.enter(next, a.now)
+	if err := a.to.arm(next); err != nil {
+		return cannot(CodeMigratedData, "%s", err)
+	}
 	next.Entered = a.s.Entered
 	for _, t := range a.s.Timers {
 		name := t.Event

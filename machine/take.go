@@ -20,6 +20,9 @@ func (a *attempt) take(j *judged) (Snapshot[any], Outcome) {
 	if f := a.apply(j, &next); f != nil {
 		return a.refuse(Refused, *f)
 	}
+	if err := a.reckon(j, &next); err != nil {
+		return a.refuse(Refused, Finding{Edge: j.edge.name, Code: CodeEdgeFault, Text: err.Error()})
+	}
 	out := Outcome{Kind: Committed, Task: next.Task, Version: next.Version, State: next.State, Before: a.s.Version,
 		Event: a.p.event.Name, Edge: j.edge.name}
 	a.settle(j, &next)
@@ -78,7 +81,7 @@ func (a *attempt) move(j *judged, next *Snapshot[any]) *Finding {
 	return nil
 }
 
-// enter begins a stay: whom it waits for, and its timers.
+// enter begins a stay: whom it waits for, and the timers that come after a delay.
 func (c *core) enter(s *Snapshot[any], now time.Time) {
 	s.Entered, s.Waiting, s.Timers = now, nil, nil
 	if w := c.waits[s.State]; w != nil {
@@ -86,8 +89,22 @@ func (c *core) enter(s *Snapshot[any], now time.Time) {
 		s.Timers = append(s.Timers, ArmedTimer{Event: w.event.Name, Due: now.Add(w.after)})
 	}
 	for _, t := range c.timers[s.State] {
+		if t.at != nil {
+			continue // when the data is there
+		}
 		s.Timers = append(s.Timers, ArmedTimer{Event: t.event.Name, Due: now.Add(t.after)})
 	}
+}
+
+// reckon computes the deadlines that are made of data.
+func (a *attempt) reckon(j *judged, next *Snapshot[any]) error {
+	switch {
+	case !j.edge.stay:
+		return a.c.arm(next)
+	case j.edge.apply != nil:
+		return a.c.rearm(a.s.Data, next)
+	}
+	return nil
 }
 
 // apply writes the payload into a copy of the data.

@@ -72,6 +72,9 @@ func (t Task) First(now time.Time) (Snapshot[any], *Entry, error) {
 		Created: now, UpdatedAt: now, UpdatedBy: t.Owner, Facts: guard.Facts{}.Bound(c.bound(t.ID, data)),
 	}, Data: data}
 	c.enter(&s, now)
+	if err := c.arm(&s); err != nil {
+		return none, nil, fmt.Errorf("task %s: %w: %w", t.ID, ErrTask, err)
+	}
 	if broken := c.broken(none, s); len(broken) > 0 {
 		return none, nil, fmt.Errorf("task %s breaks an invariant: %s: %w", t.ID, broken[0], ErrTask)
 	}
