@@ -21,8 +21,9 @@ func (c *core) permits(s Snapshot[any], in Input) []Permit {
 func (a *attempt) permits() []Permit {
 	events, ways := a.c.engine.Events(string(a.s.State)), a.c.ways[a.s.State]
 	out := make([]Permit, 0, len(events))
+	actors := make([]guard.Actor, 0, 3*len(events)) // as many kinds as may propose from outside
 	for _, event := range events {
-		p := Permit{Event: event}
+		p := Permit{Event: event, By: actors[len(actors):]}
 		for _, level := range ways[event] {
 			for _, e := range level {
 				if e.when == nil && len(e.actors) > 0 {
@@ -30,6 +31,8 @@ func (a *attempt) permits() []Permit {
 				}
 			}
 		}
+		actors = actors[:min(len(actors)+len(p.By), cap(actors))]
+		p.By = slices.Clip(p.By)
 		if p.Open {
 			p.Blocked = nil // another edge of the event is the way
 		}
@@ -45,7 +48,6 @@ func (a *attempt) permits() []Permit {
 
 // permit adds what one edge says.
 func (a *attempt) permit(e *edge, p *Permit) {
-	p.By = slices.Grow(p.By, len(e.actors))
 	for _, actor := range e.actors {
 		if !slices.Contains(p.By, actor) {
 			p.By = append(p.By, actor)
