@@ -56,6 +56,11 @@ func TestChangeByADecision(t *testing.T) {
 	v, err = d.View(t.Context(), ws.WhatToLeave)
 	require.NoError(t, err)
 	require.Equal(t, []string{handoffTool, retireTool}, v.Allowed())
+	does[ws.HandoffReply](d, handoffTool, args("note", "over by then", "ttl_hours", "!1"))
+	d.sleep(time.Hour)
+	v, err = d.View(t.Context(), ws.WhatToLeave)
+	require.NoError(t, err)
+	require.NotContains(t, v.Markdown(), "over by then")
 }
 
 // What one model call reads is a small part of what the task is: at most a tenth of the snapshot and its history of 20 entries,

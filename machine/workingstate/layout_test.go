@@ -168,8 +168,10 @@ func TestActions(t *testing.T) {
 	d.sleep(time.Second)
 	d.try(setTool, args("key", stop, "value", "!254", "reason", "r"))
 	d.try("working_state_forget", `{}`)
-	_, err := d.As(operator, guard.Operator).Clear(t.Context(), ws.Clear{Key: stop, Reason: "r"})
-	require.NoError(t, err)
+	for range 2 { // what others do, and what is refused to them, is no action of the agent's
+		_, err := d.As(operator, guard.Operator).Clear(t.Context(), ws.Clear{Key: stop, Reason: "r"})
+		require.NoError(t, err)
+	}
 	d.sleep(time.Second)
 	does[ws.HandoffReply](d, handoffTool, args("note", strings.Repeat("n", 500)))
 
@@ -229,6 +231,13 @@ func TestRecentHoldsItsBound(t *testing.T) {
 		long := row(1)
 		long.Summary = strings.Repeat("x", 2*ws.ActionsBytes)
 		require.Contains(t, l.Recent([]ws.Action{row(1), long}), long.Summary, "at least one stays")
+		for n := range ws.MaxSummary { // with the line that counts what is left out
+			for i := range rows {
+				rows[i].Summary = strings.Repeat("x", n)
+			}
+			lines := strings.SplitN(l.Recent(rows), "\n", 3)
+			require.LessOrEqual(t, len(lines[2])+1, ws.ActionsBytes)
+		}
 	}
 }
 

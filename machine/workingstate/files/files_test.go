@@ -265,6 +265,10 @@ func TestHistoryFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, skipped)
 	require.Equal(t, long.Version, got[len(got)-1].Version)
+	require.NoError(t, files.Write(dir, "trader", ws.Table{}, many[len(many)-2:]))
+	again, _, err := files.ReadHistory(dir, "trader", 1000)
+	require.NoError(t, err)
+	require.Equal(t, got, again, "nothing is written twice")
 }
 
 // Equal tables have equal bytes, and come back as they were.
