@@ -170,11 +170,11 @@ func TestReleaseIsOfOneIncarnation(t *testing.T) {
 func TestFreezeIsRestored(t *testing.T) {
 	eachRestore(t, func(t *testing.T, restore restore) {
 		d := newPebbleDesk(t)
-		s := d.asked()
+		d.asked()
 		require.NoError(t, d.ctl.Freeze(d.ctx, "refund", operator, "the bank has called"))
 		restore(d)
 		require.NoError(t, d.ctl.Release(d.ctx, operator, "the original is switched off"))
-		s = d.resume()
+		s := d.resume()
 		d.commits(s, refund.AskAgain.With(refund.Question{Text: "Shall I?"}))
 		require.Equal(t, "frozen", d.refuses(s, refund.ConfirmRefund.With(confirm), d.says(s, "yes, refund it")).Code())
 	})
