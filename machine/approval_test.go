@@ -246,7 +246,9 @@ func TestStructuredStays(t *testing.T) {
 	c.does(machine.Proposal{}, c.sees(Good.Observe(handles["policy"], guard.Observed[bool]{Value: true, Subject: "1"})))
 	require.Equal(t, machine.Ask, c.agrees(c.hear("ann", "yes", time.Second)).Kind, "the question said that words do not count")
 
-	c = put(t, func(e *machine.Edge[Desk, Pay]) { e.Structured(func(c Case[Pay]) bool { return len(c.Data.Notes) > 0 }) })
+	c = put(t, func(e *machine.Edge[Desk, Pay]) {
+		e.Structured(func(c Case[Pay]) bool { return len(c.Data.Notes) > 0 })
+	})
 	require.False(t, c.s.Offers[0].Structured)
 	c.does(Note.With(Text{"large"}).As(guard.User))
 	require.Equal(t, machine.Ask, c.agrees(c.hear("ann", "yes", time.Second)).Kind)
