@@ -56,6 +56,7 @@ type Report struct {
 type ReportedFact struct {
 	Key    guard.Key
 	Value  any
+	Hidden bool // must not be shown to a model; String leaves its value out
 	Status guard.Status
 	Source string
 	Ref    string
@@ -134,7 +135,7 @@ func (s *Session) unknown(snap machine.Snapshot[any]) []guard.Key {
 }
 
 func reported(info *guard.FactInfo, e guard.Entry, now time.Time) ReportedFact {
-	f := ReportedFact{Key: e.Key, Value: e.Value, Status: guard.Verified, Source: e.Source, Ref: e.Ref, At: e.At}
+	f := ReportedFact{Key: e.Key, Value: e.Value, Hidden: info.Hidden, Status: guard.Verified, Source: e.Source, Ref: e.Ref, At: e.At}
 	switch {
 	case e.Disputed:
 		f.Status = guard.Unknown

@@ -29,9 +29,9 @@ func (r Report) String() string {
 		case guard.Unknown:
 			fmt.Fprintf(&b, "%s: unknown\n", f.Key.Fact)
 		case guard.Stale:
-			fmt.Fprintf(&b, "%s: %s, needs re-verification, source %s at %s\n", f.Key.Fact, machine.Plain(f.Value), source(f), minute(f.At))
+			fmt.Fprintf(&b, "%s: %s, needs re-verification, source %s at %s\n", f.Key.Fact, shown(f), source(f), minute(f.At))
 		default:
-			fmt.Fprintf(&b, "%s: %s, verified, source %s at %s\n", f.Key.Fact, machine.Plain(f.Value), source(f), minute(f.At))
+			fmt.Fprintf(&b, "%s: %s, verified, source %s at %s\n", f.Key.Fact, shown(f), source(f), minute(f.At))
 		}
 	}
 	for _, c := range r.Changed {
@@ -93,3 +93,11 @@ func source(f ReportedFact) string {
 }
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
+
+// shown is the value in words: a report is easily pasted into a prompt, and a hidden fact must not come there.
+func shown(f ReportedFact) string {
+	if f.Hidden {
+		return "(hidden)"
+	}
+	return machine.Plain(f.Value)
+}
