@@ -24,12 +24,12 @@ import (
 func TestB001SiblingEffectRunsOnce(t *testing.T) {
 	for _, first := range []string{"effect", "pause"} {
 		d := newDesk(t)
-		s := d.dispatched()
+		d.dispatched()
 		if first == "effect" {
 			d.work()
 		}
 		d.ctl = d.open(nil) // the process restarts
-		s = d.resume()
+		s := d.resume()
 		_, err := s.Propose(d.ctx, refund.LeaveNote.With(refund.Note{Text: "any news?"}).As(guard.User))
 		require.NoError(t, err)
 		for range 3 {
