@@ -138,7 +138,9 @@ func Hidden() FactOption { return func(i *FactInfo) { i.Hidden = true } }
 // that may have been on its way for days (field case B076).
 func Dated() FactOption { return func(i *FactInfo) { i.Dated = true } }
 
-// Ordered says how observations are put in order.
+// Ordered says how observations are put in order. A figure that only grows, such as all that was refunded of a payment, is its own
+// sequence: with BySequence and the figure as Seq, deliveries in any order and any number end at the largest, and nothing is
+// summed up (field case B078).
 func Ordered(o Order) FactOption { return func(i *FactInfo) { i.Order = o } }
 
 // NewFact declares a fact. Faults of the declaration are reported by Build, with all others.

@@ -24,3 +24,24 @@ func TestB105SecondsAndMilliseconds(t *testing.T) {
 		require.True(t, d.ExpiresAt.Equal(time.Unix(1781740800, 0)), text)
 	}
 }
+
+// Case B078: a provider reports all that was refunded so far, not what was refunded last: the largest figure stands, whatever comes
+// late or twice, and nothing is added up.
+func TestB078CumulativeFigures(t *testing.T) {
+	refunded := guard.NewFact[int64]("refunded", guard.From("shop"), guard.About("order"), guard.Lasting(), guard.Ordered(guard.BySequence))
+	accept := guard.Acceptance{Fact: func(string) *guard.FactInfo { return refunded.Info() }, Trusts: func(*guard.Authority) bool { return true }, Now: noon}
+	total := func(figure int64) guard.Evidence {
+		ev, err := guard.Verify(refunded.Observe(shop, guard.Observed[int64]{Value: figure, Subject: "1", Seq: uint64(figure)}), accept)
+		require.NoError(t, err)
+		return ev
+	}
+	for _, deliveries := range [][]int64{{2000, 5000}, {5000, 2000, 5000}, {5000, 5000, 2000, 2000}, {2000, 2000, 5000}} {
+		var facts guard.Facts
+		for _, figure := range deliveries {
+			facts, _ = facts.With(total(figure))
+		}
+		stands, known := refunded.Of("1").Get(facts)
+		require.True(t, known)
+		require.Equal(t, int64(5000), stands, "%v", deliveries)
+	}
+}

@@ -14,7 +14,7 @@ import (
 
 type unexported struct {
 	ID     string `json:"id"`
-	secret int
+	secret int //lint:ignore U1000 the test needs a field that cannot be saved
 }
 
 type marshals struct{ ID string }

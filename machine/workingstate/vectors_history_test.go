@@ -126,7 +126,7 @@ func onDisk(t *testing.T, fs vfs.FS, do func(ws.Agent)) {
 }
 
 var raceVectors = []vector{
-	{82, parity, func(t *testing.T, d *desk) {
+	{82, parity, func(t *testing.T, d *desk) { // the same key, and below different keys: field case B048
 		one(d)
 		other := d.connect(ws.Machine)
 		for round := range 50 {

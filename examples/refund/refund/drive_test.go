@@ -40,7 +40,9 @@ func (d *deskDriver) open() (err error) {
 			func(context.Context, machine.Job[refund.Payment]) (refund.Record, error) {
 				return refund.Record{}, machine.Declined(errors.New("card closed"))
 			},
-			func(context.Context, machine.Job[refund.Payment]) (refund.Record, bool, error) { return refund.Record{}, false, nil })},
+			func(context.Context, machine.Job[refund.Payment]) (refund.Record, bool, error) {
+				return refund.Record{}, false, nil
+			})},
 	})
 	return err
 }
