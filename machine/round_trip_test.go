@@ -13,8 +13,9 @@ import (
 )
 
 type unexported struct {
-	ID     string `json:"id"`
-	secret int //lint:ignore U1000 the test needs a field that cannot be saved
+	ID string `json:"id"`
+	//lint:ignore U1000 the test needs a field that cannot be saved
+	secret int
 }
 
 type marshals struct{ ID string }
