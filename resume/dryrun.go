@@ -68,18 +68,9 @@ func (c *Controller) DryRunMigration(ctx context.Context, name string) (Migratio
 
 // dryRun tries one task.
 func (c *Controller) dryRun(ctx context.Context, task string, now time.Time, r *MigrationReport) error {
-	record, _, err := c.st.Load(ctx, task)
-	switch {
-	case errors.Is(err, store.ErrErased):
-		return nil // since it was found
-	case err != nil:
-		return fmt.Errorf("task %s: %w", task, err)
-	}
-	r.Tasks++
-	l, err := c.decode(record)
-	if err != nil {
-		r.trouble(unreadable(record, err))
-		return nil
+	l, err := c.counted(ctx, task, r)
+	if err != nil || l.m == nil {
+		return err
 	}
 	switch moved, err := c.advanced(l, now); {
 	case err != nil:
@@ -92,6 +83,24 @@ func (c *Controller) dryRun(ctx context.Context, task string, now time.Time, r *
 		c.standing(l, r)
 	}
 	return nil
+}
+
+// counted reads a task and counts it. One that was erased since it was found, or that cannot be read, comes without a machine.
+func (c *Controller) counted(ctx context.Context, task string, r *MigrationReport) (loaded, error) {
+	record, _, err := c.st.Load(ctx, task)
+	switch {
+	case errors.Is(err, store.ErrErased):
+		return loaded{}, nil
+	case err != nil:
+		return loaded{}, fmt.Errorf("task %s: %w", task, err)
+	}
+	r.Tasks++
+	l, err := c.decode(record)
+	if err != nil {
+		r.trouble(unreadable(record, err))
+		return loaded{}, nil
+	}
+	return l, nil
 }
 
 // advanced is the task as all steps would leave it, without a commit.

@@ -39,18 +39,9 @@ func (c *Controller) MigrateAll(ctx context.Context, name string, by guard.Princ
 
 // migrate leads one task over, and counts it.
 func (c *Controller) migrate(ctx context.Context, task string, by guard.Principal, r *MigrationReport) error {
-	record, _, err := c.st.Load(ctx, task)
-	switch {
-	case errors.Is(err, store.ErrErased):
-		return nil // since it was found
-	case err != nil:
-		return fmt.Errorf("task %s: %w", task, err)
-	}
-	r.Tasks++
-	l, err := c.decode(record)
-	if err != nil {
-		r.trouble(unreadable(record, err))
-		return nil
+	l, err := c.counted(ctx, task, r)
+	if err != nil || l.m == nil {
+		return err
 	}
 	moved, err := c.advance(ctx, l, guard.Operator, by)
 	switch why, is := errors.AsType[*machine.UnmigratableError](err); {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,10 +175,5 @@ func (c *Controller) recordRelease(ctx context.Context, r Released) error {
 
 // agrees tells whether a commit uses up an offer.
 func agrees(e *machine.Entry) bool {
-	for _, v := range e.Voided {
-		if v.Reason == machine.VoidUsed {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Voided, func(v machine.Voided) bool { return v.Reason == machine.VoidUsed })
 }

@@ -59,7 +59,8 @@ func (t *turns) leave(task string, mine *turn) {
 
 // Update proposes to the newest version of a task, whichever that is: propose sees a copy of it and says what is to be
 // done. When another commit came first, propose is asked again, at most [MaxUpdates] times; after that the outcome is the
-// last conflict. Only a proposal with a key is recognised as one that was committed before. Updates of one task by one controller take turns: neither propose nor an observer may update the same task.
+// last conflict. Only a proposal with a key is recognised as one that was committed before. Updates of one task by one
+// controller take turns: neither propose nor an observer may update the same task.
 // It is for short calls without a session of their own: a tool, a command. Errors are those of [Controller.Resume] and
 // [Session.Propose].
 func (c *Controller) Update(ctx context.Context, task string, who guard.Principal, propose func(machine.Snapshot[any]) machine.Proposal) (machine.Outcome, error) {
