@@ -98,11 +98,13 @@ type Query struct {
 
 // Evidence is an observation that passed [Verify].
 type Evidence struct {
-	info   *FactInfo
-	entry  Entry
-	raw    []byte
-	id     string
-	pulled bool
+	info  *FactInfo
+	entry Entry
+	raw   []byte
+	id    string
+	// message is the name of a message that says yes in words.
+	message string
+	pulled  bool
 }
 
 // Raw is the value as canonical JSON. The caller must not change it.
@@ -150,7 +152,7 @@ func Verify(o Observation, a Acceptance) (Evidence, error) {
 		return Evidence{}, &EvidenceError{o.entry.Key, code, text}
 	}
 	e := o.entry
-	raw, err := canon.Append(nil, e.Value)
+	raw, err := canon.Bytes(e.Value)
 	if err == nil && len(raw) > MaxValue {
 		return Evidence{}, &EvidenceError{e.Key, "too_long", fmt.Sprintf("a value of %d bytes, at most %d", len(raw), MaxValue)}
 	}
@@ -164,7 +166,7 @@ func Verify(o Observation, a Acceptance) (Evidence, error) {
 		e.At = a.Now
 	}
 	e.At, e.Seen, e.BasedOn = micros(e.At), micros(a.Now), a.BasedOn
-	return Evidence{info: info, entry: e, raw: raw, id: o.id}, nil
+	return Evidence{info: info, entry: e, raw: raw, id: o.id, message: message(e, o.id)}, nil
 }
 
 // faults is why the observation cannot be evidence of the declared fact, whatever its value.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
-	"github.com/pawlgo/pawl/internal/canon"
 )
 
 // Answer is what one person has said to an open offer, as far as it counts. It is kept in the offer, so that it outlives sessions and
@@ -45,15 +44,31 @@ func (a Answer) rank() int {
 
 // with are the answers with one more, sorted by person. Which came in first makes no difference.
 func with(answers []Answer, n Answer) []Answer {
-	i, had := slices.BinarySearchFunc(answers, n.By, func(a Answer, by string) int { return strings.Compare(a.By, by) })
+	i, had := answered(answers, n.By)
 	if !had {
 		return slices.Insert(slices.Clone(answers), i, n)
 	}
-	if old := answers[i]; cmp.Or(cmp.Compare(n.rank(), old.rank()), old.At.Compare(n.At)) > 0 {
+	if n.overrules(answers[i]) {
 		answers = slices.Clone(answers)
 		answers[i] = n
 	}
 	return answers
+}
+
+// adds tells whether the answers would be others with one more.
+func adds(answers []Answer, n Answer) bool {
+	i, had := answered(answers, n.By)
+	return !had || n.overrules(answers[i])
+}
+
+// answered is where a person's answer stands, or would stand.
+func answered(answers []Answer, by string) (at int, had bool) {
+	return slices.BinarySearchFunc(answers, by, func(a Answer, by string) int { return strings.Compare(a.By, by) })
+}
+
+// overrules tells whether the answer stands where the same person gave another.
+func (a Answer) overrules(old Answer) bool {
+	return cmp.Or(cmp.Compare(a.rank(), old.rank()), old.At.Compare(a.At)) > 0
 }
 
 // counted is how many have said yes, in the form that is demanded, and how many no.
@@ -154,7 +169,7 @@ func (a *attempt) answersChange(e guard.Entry) bool {
 		return false
 	}
 	n, counts := a.answer(&a.s.Offers[i], e)
-	return counts && !slices.Equal(with(a.s.Offers[i].Answers, n), a.s.Offers[i].Answers)
+	return counts && adds(a.s.Offers[i].Answers, n)
 }
 
 // UsedReply is a message that counts as a yes, and the offer that it counts for. A controller uses its name up in the whole store, so
@@ -164,29 +179,11 @@ type UsedReply struct {
 	Key  guard.Key // the reply; its subject is the offer
 }
 
-// ReplyName is the name under which a message that says yes in words is used up in the whole store; "" for other evidence, and for a
-// choice, which names its offer by itself. A message without an id of its source is known by who wrote what and when.
-func ReplyName(ev guard.Evidence) string {
-	r, isReply := ev.Entry().Value.(guard.Reply)
-	if !isReply || r.Choice != guard.ChoiceNone || r.Consent() != guard.Yes {
-		return ""
-	}
-	said := append(make([]byte, 0, 256), ev.Entry().Source...)
-	if said = append(said, 0); ev.ID() != "" {
-		said = append(said, ev.ID()...)
-	} else {
-		said = append(append(said, 0), r.By...)
-		said = append(append(append(said, 0), r.Text...), 0)
-		said = ev.Entry().At.AppendFormat(said, time.RFC3339Nano)
-	}
-	return ReservedResource + "reply/" + canon.DigestBytes(said)
-}
-
 // usedReplies are the messages that this step counts for an offer that stays open, or that it uses.
 func (a *attempt) usedReplies(next *Snapshot[any], used string) (out []UsedReply) {
 	for i := range a.evidence {
 		e := a.evidence[i].Entry()
-		name := ReplyName(a.evidence[i])
+		name := a.evidence[i].Message()
 		if name == "" {
 			continue
 		}
@@ -195,7 +192,7 @@ func (a *attempt) usedReplies(next *Snapshot[any], used string) (out []UsedReply
 			continue
 		}
 		said := a.s.Offers[at].Answers
-		if n, counts := a.answer(&a.s.Offers[at], e); counts && n.Says == SaidYes && !slices.Equal(with(said, n), said) {
+		if n, counts := a.answer(&a.s.Offers[at], e); counts && n.Says == SaidYes && adds(said, n) {
 			out = append(out, UsedReply{name, e.Key})
 		}
 	}

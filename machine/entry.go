@@ -82,9 +82,9 @@ func (e *Entry) Seen() []string { return e.seen }
 func (e *Entry) Replies() []UsedReply { return e.replies }
 
 // SeenName is the name under which a source's own id of an observation is used up in the task; "" when it has none, for receipts,
-// which count once by their effect's key, and may have to come twice to settle it, and for what has a [ReplyName].
+// which count once by their effect's key, and may have to come twice to settle it, and for what is used up as a [guard.Evidence.Message].
 func SeenName(ev guard.Evidence) string {
-	if ev.ID() == "" || ev.Fact().About == EffectKind || ReplyName(ev) != "" {
+	if ev.ID() == "" || ev.Fact().About == EffectKind || ev.Message() != "" {
 		return ""
 	}
 	return "seen/" + canon.DigestBytes([]byte(ev.Entry().Source+"\x00"+ev.ID()))

@@ -135,7 +135,7 @@ func (a *attempt) form() (Kind, *Finding) {
 
 // formed is a value as canonical JSON, when it is valid and not too large.
 func formed(v any, most int, valid bool) ([]byte, error) {
-	b, err := canon.Append(make([]byte, 0, 128), v)
+	b, err := canon.Bytes(v)
 	if err == nil && len(b) > most {
 		err = fmt.Errorf("%d bytes, at most %d", len(b), most)
 	}

@@ -24,13 +24,17 @@ func (c *Controller) verify(ctx context.Context, l loaded, observations []guard.
 		}
 		out = append(out, e)
 	}
-	return c.unseen(ctx, l, out)
+	return c.unseenOf(ctx, l, out, out[:0])
 }
 
 // unseen is the evidence without what the task has committed before, as it counts at the version that is loaded. A message that has
 // answered another question is no evidence.
 func (c *Controller) unseen(ctx context.Context, l loaded, evidence []guard.Evidence) ([]guard.Evidence, error) {
-	out := make([]guard.Evidence, 0, len(evidence))
+	return c.unseenOf(ctx, l, evidence, make([]guard.Evidence, 0, len(evidence)))
+}
+
+// unseenOf appends the evidence that is unseen to out, which may begin where evidence begins.
+func (c *Controller) unseenOf(ctx context.Context, l loaded, evidence, out []guard.Evidence) ([]guard.Evidence, error) {
 	for _, e := range evidence {
 		e = e.AsOf(l.snap.Version)
 		if err := c.unused(ctx, l.snap.Task, e); err != nil {

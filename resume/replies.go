@@ -38,7 +38,7 @@ func (c *Controller) useReplies(ctx context.Context, b *basket, entry *machine.E
 
 // unused refuses a message that has answered another question.
 func (c *Controller) unused(ctx context.Context, task string, e guard.Evidence) error {
-	name := machine.ReplyName(e)
+	name := e.Message()
 	if name == "" {
 		return nil
 	}

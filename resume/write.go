@@ -96,7 +96,7 @@ func emitted(s machine.Snapshot[any]) []store.Effect {
 	var out []store.Effect
 	for _, i := range s.Intents {
 		if i.Since == s.Version && i.Unsettled() {
-			out = append(out, store.Effect{Task: s.Task, ID: i.Key, Ready: i.At.UnixMicro(), Body: progress{}.encode()})
+			out = append(out, store.Effect{Task: s.Task, ID: i.Key, Ready: i.At.UnixMicro(), Body: noProgress})
 		}
 	}
 	return out
@@ -110,6 +110,9 @@ type progress struct {
 	Maybe    bool   `json:"maybe,omitempty"` // an attempt may have arrived
 	Last     string `json:"last,omitempty"`  // why it is not settled yet
 }
+
+// noProgress is how every effect begins. Nobody may change it.
+var noProgress = progress{}.encode()
 
 func (p progress) encode() []byte {
 	b, err := json.Marshal(p)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
+	"slices"
 )
 
 // Changes is what a commit wrote beside its record. The record carries it, so the hash chain covers it and a
@@ -33,6 +34,7 @@ func (c *Commit) appendChanges(b []byte) []byte {
 	if len(c.Once)+len(c.Emit)+len(c.Settle)+len(c.Swap) == 0 {
 		return b
 	}
+	b = slices.Grow(b, c.sizeOfChanges())
 	b = binary.AppendUvarint(b, uint64(len(c.Once)))
 	for _, name := range c.Once {
 		b = appendString(b, name)
@@ -56,6 +58,24 @@ func (c *Commit) appendChanges(b []byte) []byte {
 		b = append(b, h[:]...)
 	}
 	return b
+}
+
+// sizeOfChanges is the most that their encoding takes.
+func (c *Commit) sizeOfChanges() int {
+	n := 4 * binary.MaxVarintLen64
+	for _, name := range c.Once {
+		n += binary.MaxVarintLen64 + len(name)
+	}
+	for i := range c.Emit {
+		n += binary.MaxVarintLen64 + len(c.Emit[i].ID) + sha256.Size
+	}
+	for i := range c.Settle {
+		n += 2*binary.MaxVarintLen64 + len(c.Settle[i].Effect)
+	}
+	for i := range c.Swap {
+		n += 2*binary.MaxVarintLen64 + len(c.Swap[i].Name) + sha256.Size
+	}
+	return n
 }
 
 // ParseChanges decodes Record.Changes. ErrCorrupt if they are no encoding that a store made.

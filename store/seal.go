@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"hash/crc32"
+	"slices"
 	"sync"
 )
 
@@ -75,7 +76,7 @@ func NewSealer(key []byte) *Sealer {
 // everything but r.Tip.Hash, which it sets.
 func (s *Sealer) Seal(buf []byte, r *Record, kind Kind) (out []byte, key int) {
 	start := len(buf)
-	buf = AppendKey(buf, r.Task, r.Tip.Version)
+	buf = AppendKey(slices.Grow(buf, r.sealedSize()), r.Task, r.Tip.Version)
 	key = len(buf) - start
 	flags := byte(0)
 	if r.Meta.Final {
@@ -99,6 +100,12 @@ func (s *Sealer) Seal(buf []byte, r *Record, kind Kind) (out []byte, key int) {
 	}
 	r.Tip.Hash = sha256.Sum256(buf[start:])
 	return s.finish(buf, start), key
+}
+
+// sealedSize is about what a sealed record takes, key and MAC included.
+func (rec *Record) sealedSize() int {
+	return 256 + len(rec.Task) + len(rec.Meta.Machine) + len(rec.Meta.State) + len(rec.Meta.Owner) + len(rec.Meta.WaitsFor) +
+		len(rec.Changes) + len(rec.Snapshot) + len(rec.Entry)
 }
 
 // SealBase appends key and value of the base row that stands for a version whose bytes are gone.

@@ -38,6 +38,18 @@ func AppendDeep(dst []byte, v any, levels int) ([]byte, error) {
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
+// Bytes is Append into bytes of their own, no more than are needed.
+func Bytes(v any) ([]byte, error) {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	b, err := Append((*buf)[:0], v)
+	if err != nil {
+		return nil, err
+	}
+	*buf = b
+	return bytes.Clone(b), nil
+}
+
 // Digest is DigestBytes of the canonical JSON of v. It fails where Append does.
 func Digest(v any) (string, error) {
 	buf := buffers.Get().(*[]byte)
@@ -52,10 +64,17 @@ func Digest(v any) (string, error) {
 
 // DigestBytes is the first 16 bytes of the SHA-256 of b, as 32 lower-case hexadecimal digits.
 func DigestBytes(b []byte) string {
+	var text [2 * digestSize]byte
+	return string(AppendDigest(text[:0], b))
+}
+
+// digestSize is how many bytes of a SHA-256 a digest keeps.
+const digestSize = 16
+
+// AppendDigest appends DigestBytes of b to dst.
+func AppendDigest(dst, b []byte) []byte {
 	sum := sha256.Sum256(b)
-	var text [32]byte
-	hex.Encode(text[:], sum[:len(text)/2])
-	return string(text[:])
+	return hex.AppendEncode(dst, sum[:digestSize])
 }
 
 // Size is the length of the canonical JSON of v. It fails where Append does.
