@@ -76,8 +76,7 @@ func DecodeStored[T any](raw []byte) (T, error) {
 }
 
 func decodeForm[T any](raw []byte, lim canon.Limits) (T, error) {
-	var v T
-	err := canon.Decode(raw, &v, lim)
+	v, err := canon.DecodeNew[T](raw, lim)
 	if e, ok := errors.AsType[*canon.SyntaxError](err); ok {
 		return v, &FormError{Code: e.Code, Path: e.Path, Text: e.Text}
 	}

@@ -16,8 +16,15 @@ type SceneSpec struct {
 	Facts     Facts
 	Subjects  Subjects  // what payload and data are about
 	Fresh     []AnyFact // facts that must have been seen since Received
-	Unsettled func(effect string) int
-	MaySent   func(effect string) int
+	Effects   Effects   // nil when there are none
+}
+
+// Effects tells how it stands with the intents of a task.
+type Effects interface {
+	// Unsettled is the number of intents of an effect that have no outcome yet.
+	Unsettled(effect string) int
+	// MaySent is how many of them may have been sent: all of which nobody knows better.
+	MaySent(effect string) int
 }
 
 // Scene is what every guard may look at. It records what a guard looked at and what it did not find. A Scene
@@ -83,18 +90,18 @@ func (s *Scene) Facts() Facts {
 
 // Unsettled is the number of intents of an effect that have no outcome yet.
 func (s *Scene) Unsettled(effect string) int {
-	if s.spec.Unsettled == nil {
+	if s.spec.Effects == nil {
 		return 0
 	}
-	return s.spec.Unsettled(effect)
+	return s.spec.Effects.Unsettled(effect)
 }
 
 // MaySent is the number of intents of an effect that have no outcome yet and may have been sent.
 func (s *Scene) MaySent(effect string) int {
-	if s.spec.MaySent == nil {
-		return s.Unsettled(effect)
+	if s.spec.Effects == nil {
+		return 0
 	}
-	return s.spec.MaySent(effect)
+	return s.spec.Effects.MaySent(effect)
 }
 
 // Subjects are the ids of a kind that this proposal is about; of "" the task itself.

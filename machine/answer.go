@@ -125,6 +125,13 @@ func (a *attempt) several(r guard.Reply) bool {
 
 // answers are those to an offer, with what this step brings.
 func (a *attempt) answers(o *OpenOffer) []Answer {
+	if a.heard.offer != o.ID {
+		a.heard.offer, a.heard.answers = o.ID, a.hearAll(o)
+	}
+	return a.heard.answers
+}
+
+func (a *attempt) hearAll(o *OpenOffer) []Answer {
 	all := o.Answers
 	for i := range a.evidence {
 		if n, counts := a.answer(o, a.evidence[i].Entry()); counts {

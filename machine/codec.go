@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -111,7 +112,9 @@ const around = 3
 // Encode appends the snapshot as it is stored: canonical JSON, equal bytes for equal snapshots. One of more than
 // [MaxSnapshot] bytes is an error that wraps [ErrTooLarge].
 func (m *Machine[D]) Encode(dst []byte, s Snapshot[D]) ([]byte, error) {
-	w := storedSnapshot{
+	w := encodings.Get().(*storedSnapshot)
+	defer w.free()
+	*w = storedSnapshot{Facts: w.Facts, Offers: w.Offers, Intents: w.Intents, Timers: w.Timers,
 		Task: s.Task, Machine: s.Machine, Definition: s.Definition, Digest: s.Digest, Version: s.Version, State: s.State,
 		Entered: s.Entered.UnixMicro(), Owner: s.Owner, Parent: s.Parent, Created: s.Created.UnixMicro(), Operations: s.Operations,
 		UpdatedAt: s.UpdatedAt.UnixMicro(), UpdatedBy: s.UpdatedBy, BasedOn: s.BasedOn, Data: s.Data,
@@ -119,7 +122,6 @@ func (m *Machine[D]) Encode(dst []byte, s Snapshot[D]) ([]byte, error) {
 	if s.Waiting != nil {
 		w.Waiting = &storedWaiting{s.Waiting.For, s.Waiting.Since.UnixMicro(), s.Waiting.Until.UnixMicro()}
 	}
-	w.Facts = make([]storedFact, 0, s.Facts.Len())
 	for _, e := range s.Facts.All() {
 		w.Facts = append(w.Facts, storedFact{e.Key.Fact, e.Key.Subject, e.Value, e.Source, e.Ref, e.At.UnixMicro(),
 			e.Seen.UnixMicro(), e.Seq, e.BasedOn, e.Disputed})
@@ -138,7 +140,7 @@ func (m *Machine[D]) Encode(dst []byte, s Snapshot[D]) ([]byte, error) {
 		}
 		w.Timers = append(w.Timers, stored)
 	}
-	out, err := canon.AppendDeep(dst, &w, around)
+	out, err := canon.AppendDeep(dst, w, around)
 	if err == nil && len(out)-len(dst) > MaxSnapshot {
 		err = fmt.Errorf("%w: snapshot of %d bytes, at most %d", ErrTooLarge, len(out)-len(dst), MaxSnapshot)
 	}
@@ -146,6 +148,18 @@ func (m *Machine[D]) Encode(dst []byte, s Snapshot[D]) ([]byte, error) {
 		return dst, fmt.Errorf("task %s, version %d: %w", s.Task, s.Version, err)
 	}
 	return out, nil
+}
+
+var encodings = sync.Pool{New: func() any { return new(storedSnapshot) }}
+
+// free lets go of all that the snapshot holds but for the room of its lists.
+func (w *storedSnapshot) free() {
+	clear(w.Facts)
+	clear(w.Offers)
+	clear(w.Intents)
+	clear(w.Timers)
+	*w = storedSnapshot{Facts: w.Facts[:0], Offers: w.Offers[:0], Intents: w.Intents[:0], Timers: w.Timers[:0]}
+	encodings.Put(w)
 }
 
 // readSnapshot is storedSnapshot on the way back: values whose type only the definition knows stay bytes.

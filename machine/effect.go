@@ -22,6 +22,7 @@ type EffectInfo struct {
 	// Retention is how long the provider honours the key; 0 is DefaultKeyRetention, below 0 not at all.
 	Retention time.Duration
 
+	receipt           any // the guard.Fact of its type
 	confirmed, failed *EventInfo
 	decodeStored      func([]byte) (any, error)
 	match             func(args, receipt any) error
@@ -37,12 +38,7 @@ type AnyEffect interface {
 
 // Effect is a wish to act on the world: arguments E, and R the receipt that proves that it happened (law 8). The zero
 // Effect is refused by Build. Safe for concurrent use.
-type Effect[E, R any] struct {
-	info      *EffectInfo
-	receipt   guard.Fact[R]
-	confirmed Event[Settled]
-	failed    Event[Settled]
-}
+type Effect[E, R any] struct{ info *EffectInfo }
 
 // Settled is the payload of an effect's own events.
 type Settled struct {
@@ -91,14 +87,14 @@ func (i *EffectInfo) MayRepeat(first, now time.Time) bool {
 // NewEffect declares an effect. The receipt must be a fact About [EffectKind], so that an older payment of the same order
 // never proves this one.
 func NewEffect[E, R any](name string, receipt guard.Fact[R], opts ...EffectOption[E, R]) Effect[E, R] {
-	e := Effect[E, R]{receipt: receipt, confirmed: NewEvent[Settled](name + ".confirmed"), failed: NewEvent[Settled](name + ".failed")}
-	e.confirmed.info.internal, e.failed.info.internal = true, true
-	e.info = &EffectInfo{Name: name, Args: reflect.TypeFor[E](), Receipt: receipt.Info(), confirmed: e.confirmed.info, failed: e.failed.info}
-	e.info.decodeStored = func(raw []byte) (any, error) { return guard.DecodeStored[E](raw) }
+	confirmed, failed := NewEvent[Settled](name+".confirmed").info, NewEvent[Settled](name+".failed").info
+	confirmed.internal, failed.internal = true, true
+	info := &EffectInfo{Name: name, Args: reflect.TypeFor[E](), Receipt: receipt.Info(), receipt: receipt, confirmed: confirmed, failed: failed}
+	info.decodeStored = func(raw []byte) (any, error) { return guard.DecodeStored[E](raw) }
 	for _, o := range opts {
-		o(e.info)
+		o(info)
 	}
-	return e
+	return Effect[E, R]{info}
 }
 
 // Info is the declaration; nil for the zero Effect.
@@ -108,14 +104,25 @@ func (e Effect[E, R]) effect() {}
 
 // Confirmed is the event by which an intent ends well: it needs the receipt. Each state in which an intent can be
 // unsettled has an edge for it.
-func (e Effect[E, R]) Confirmed() Event[Settled] { return e.confirmed }
+func (e Effect[E, R]) Confirmed() Event[Settled] { return Event[Settled]{e.declared().confirmed} }
 
 // Failed is the event by which an intent ends without having happened: a definite refusal, or never sent. Each state in
 // which an intent can be unsettled has an edge for it.
-func (e Effect[E, R]) Failed() Event[Settled] { return e.failed }
+func (e Effect[E, R]) Failed() Event[Settled] { return Event[Settled]{e.declared().failed} }
 
 // Receipt is the fact that proves it.
-func (e Effect[E, R]) Receipt() guard.Fact[R] { return e.receipt }
+func (e Effect[E, R]) Receipt() guard.Fact[R] {
+	r, _ := e.declared().receipt.(guard.Fact[R])
+	return r
+}
+
+// declared is the declaration; one without events and receipt for the zero Effect, which Build refuses.
+func (e Effect[E, R]) declared() *EffectInfo {
+	if e.info == nil {
+		return &EffectInfo{}
+	}
+	return e.info
+}
 
 // ConfirmedBy tells which key of the effect an entry of the history confirms.
 func (i *EffectInfo) ConfirmedBy(e Entry) (key string, ok bool) {

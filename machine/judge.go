@@ -26,9 +26,7 @@ type judged struct {
 	offer   string  // the offer that it uses up
 
 	own        guard.Scene
-	count      func(effect string) int // unsettled, made once
-	sent       func(effect string) int // that may have been sent, made once
-	unsent     []string                // keys of intents that were not
+	unsent     []string // keys of intents that were not sent
 	draftSpace [1]draft
 }
 
@@ -65,11 +63,12 @@ func (j *judged) tell(findings []Finding) []Finding {
 
 // ready makes a zero judgement one that can be used.
 func (j *judged) ready() *judged {
-	j.drafts, j.count, j.sent = j.draftSpace[:0], j.unsettled, j.maySent
+	j.drafts = j.draftSpace[:0]
 	return j
 }
 
-func (j *judged) unsettled(effect string) int { return j.at.unsettled(effect, j.settled) }
+// Unsettled implements [guard.Effects]: the intent that the edge itself ends does not count.
+func (j *judged) Unsettled(effect string) int { return j.at.unsettled(effect, j.settled) }
 
 func (j *judged) deny(name, code, text string) { j.add(name, guard.Deny(code, text)) }
 
@@ -126,7 +125,7 @@ func (a *attempt) begin(e *edge, s *Snapshot[any], payload any, fresh []guard.An
 	j.scene = &j.own
 	j.scene.Reset(guard.SceneSpec{
 		Task: s.Task, Now: a.in.Now, Received: a.in.Received, Actor: a.p.actor, Principal: a.in.Principal,
-		Facts: a.facts, Subjects: subjects, Fresh: fresh, Unsettled: j.count, MaySent: j.sent,
+		Facts: a.facts, Subjects: subjects, Fresh: fresh, Effects: j,
 	})
 	return j
 }

@@ -80,6 +80,14 @@ func (m *Machine[D]) Due(s Snapshot[D], now time.Time) []Proposal {
 func (m *Machine[D]) Look(s Snapshot[D], who guard.Principal, now time.Time) *guard.Scene {
 	erased := Snapshot[any]{s.Head, s.Data}
 	return guard.NewScene(guard.SceneSpec{Task: s.Task, Now: now, Principal: who, Facts: s.Facts,
-		Subjects: m.c.ground(&erased), Unsettled: func(effect string) int { return erased.unsettled(effect, "") },
-		MaySent: func(effect string) int { return erased.unsettled(effect, "") }})
+		Subjects: m.c.ground(&erased), Effects: atRest{&erased}})
 }
+
+// atRest is a snapshot that nobody proposes to: what was sent is not known.
+type atRest struct{ s *Snapshot[any] }
+
+// Unsettled implements [guard.Effects].
+func (r atRest) Unsettled(effect string) int { return r.s.unsettled(effect, "") }
+
+// MaySent implements [guard.Effects].
+func (r atRest) MaySent(effect string) int { return r.s.unsettled(effect, "") }

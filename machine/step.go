@@ -47,6 +47,10 @@ type attempt struct {
 	stood    []*guard.Entry // what offers stand on
 	scratch  []byte         // for bytes that nobody keeps
 	spare    *judged        // to be used again: all that was to be known of it is
+	heard    struct {       // the answers to the offer that was looked at last
+		offer   string
+		answers []Answer
+	}
 
 	first        judged // where spare and scratch begin
 	scratchSpace [256]byte

@@ -44,8 +44,8 @@ func (m *Machine[D]) Withdraws() bool {
 	return slices.ContainsFunc(m.c.edges, func(e *edge) bool { return len(e.withdraws) > 0 })
 }
 
-// maySent counts the intents of an effect that have no outcome and may have been sent.
-func (j *judged) maySent(effect string) int {
+// MaySent implements [guard.Effects]; it counts the intents of an effect that have no outcome and may have been sent.
+func (j *judged) MaySent(effect string) int {
 	n := 0
 	for _, i := range j.at.Intents {
 		if i.Effect == effect && i.Unsettled() && !slices.Contains(j.unsent, i.Key) {
@@ -58,7 +58,7 @@ func (j *judged) maySent(effect string) int {
 // withdrawable denies an edge whose withdrawal would come too late.
 func (j *judged) withdrawable() {
 	for _, w := range j.edge.withdraws {
-		if j.maySent(w.Name) > 0 {
+		if j.MaySent(w.Name) > 0 {
 			j.deny(w.Name+unsentSuffix, CodeMaybeSent, "the "+w.Name+" may have been sent: its outcome is waited for")
 		}
 	}

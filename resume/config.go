@@ -121,6 +121,7 @@ func Open(ctx context.Context, st store.Store, cfg Config) (*Controller, error) 
 		handlers: map[string]Handler{}, trusted: map[*guard.Authority]bool{}, cache: newCache(cfg.withDefaults().Cache),
 		wake: make(chan struct{}, 1), timerWake: make(chan struct{}, 1), freezes: freezes{m: map[string]freeze{}}, turns: newTurns(), taskRate: newBuckets(cfg.TaskRate), principalRate: newBuckets(cfg.PrincipalRate),
 	}
+	c.trusts = func(a *guard.Authority) bool { return c.trusted[a] }
 	c.flights = newFlights(c.cfg.InFlight, c.cfg.TaskInFlight)
 	r := register{c: c, facts: map[string]*guard.FactInfo{}}
 	r.times()

@@ -23,6 +23,7 @@ type Controller struct {
 	observers  map[string]Observer
 	handlers   map[string]Handler
 	trusted    map[*guard.Authority]bool
+	trusts     func(*guard.Authority) bool // looks there
 	cache      *cache
 	wake       chan struct{}
 	timerWake  chan struct{}

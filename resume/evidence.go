@@ -54,8 +54,7 @@ func (c *Controller) unseenOf(ctx context.Context, l loaded, evidence, out []gua
 }
 
 func (c *Controller) acceptance(l loaded, now time.Time) guard.Acceptance {
-	return guard.Acceptance{Fact: l.m.FactNamed, Trusts: func(a *guard.Authority) bool { return c.trusted[a] },
-		Now: now, BasedOn: l.snap.Version}
+	return guard.Acceptance{Fact: l.m.FactNamed, Trusts: c.trusts, Now: now, BasedOn: l.snap.Version}
 }
 
 // notEvidence says why an observation is none, without its subject: that may be an id that no model is shown.

@@ -102,8 +102,8 @@ func (c *Controller) frozen(ctx context.Context, machine string) (bool, error) {
 
 // freeze is whether the effects of a machine are stopped, and the revision of the resource that every Freeze and Thaw changes.
 type freeze struct {
-	rev    uint64
 	frozen bool
+	expect []store.Revision // that revision, as a condition; none where the store cannot compare
 }
 
 // freezes remembers those that are not frozen: a commit that causes effects expects the revision, so it is not taken on trust.
@@ -145,7 +145,7 @@ func (c *Controller) freeze(ctx context.Context, machine string) (freeze, error)
 	if f.frozen, err = c.frozen(ctx, machine); err != nil || f.frozen || swap == nil {
 		return f, err
 	}
-	f.rev = swap[0].Rev
+	f.expect = []store.Revision{{Name: freezeID(machine), Rev: swap[0].Rev}}
 	c.freezes.mu.Lock()
 	defer c.freezes.mu.Unlock()
 	c.freezes.m[machine] = f

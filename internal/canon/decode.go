@@ -23,19 +23,35 @@ func Decode(raw []byte, dst any, lim Limits) error {
 	if target.Kind() != reflect.Pointer || target.IsNil() {
 		return &SyntaxError{Code: CodeUnsupported, Text: fmt.Sprintf("cannot decode into a %T", dst)}
 	}
-	p, err := newParser(raw, lim)
-	if err != nil {
-		return err
-	}
 	v := reflect.New(target.Type().Elem()).Elem()
-	if err := codecOf(v.Type()).read(p, v); err != nil {
-		return err
-	}
-	if err := p.end(); err != nil {
+	if err := decodeWhole(raw, v, lim); err != nil {
 		return err
 	}
 	target.Elem().Set(v)
 	return nil
+}
+
+// DecodeNew is Decode into a new T.
+func DecodeNew[T any](raw []byte, lim Limits) (T, error) {
+	v := new(T)
+	if err := decodeWhole(raw, reflect.ValueOf(v).Elem(), lim); err != nil {
+		var none T
+		return none, err
+	}
+	return *v, nil
+}
+
+// decodeWhole reads the whole document into a zero value; after an error that holds some of it.
+func decodeWhole(raw []byte, v reflect.Value, lim Limits) error {
+	p, err := newParser(raw, lim)
+	if err != nil {
+		return err
+	}
+	defer p.free()
+	if err := codecOf(v.Type()).read(p, v); err != nil {
+		return err
+	}
+	return p.end()
 }
 
 // read is parse, behind the check for null.

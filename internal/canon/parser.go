@@ -2,6 +2,7 @@ package canon
 
 import (
 	"strconv"
+	"sync"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -30,6 +31,15 @@ func (k kind) String() string {
 	return [...]string{"nothing", "null", "boolean", "number", "string", "array", "object"}[k]
 }
 
+var parsers = sync.Pool{New: func() any { return new(parser) }}
+
+// free gives the parser back. Nothing of it may be used any more.
+func (p *parser) free() {
+	*p = parser{}
+	parsers.Put(p)
+}
+
+// newParser is a parser that free gives back.
 func newParser(raw []byte, lim Limits) (*parser, error) {
 	if len(raw) > lim.size() {
 		return nil, &SyntaxError{Code: CodeTooLarge, Offset: lim.size(),
@@ -38,7 +48,9 @@ func newParser(raw []byte, lim Limits) (*parser, error) {
 	if !utf8.Valid(raw) {
 		return nil, &SyntaxError{Code: CodeNotUTF8, Offset: invalidAt(raw), Text: "invalid UTF-8"}
 	}
-	return &parser{raw: raw, maxDepth: lim.depth()}, nil
+	p := parsers.Get().(*parser)
+	p.raw, p.maxDepth = raw, lim.depth()
+	return p, nil
 }
 
 func invalidAt(raw []byte) int {

@@ -9,6 +9,7 @@ func appendRaw(dst, raw []byte, depth int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer p.free()
 	p.depth = depth
 	if dst, err = p.appendValue(dst); err != nil {
 		return nil, err

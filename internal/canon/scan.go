@@ -10,6 +10,7 @@ func Scan(raw []byte, lim Limits) error {
 	if err != nil {
 		return err
 	}
+	defer p.free()
 	if err := p.skip(); err != nil {
 		return err
 	}
