@@ -18,8 +18,9 @@ type Handler struct {
 // Perform sends an effect, and finds out what became of it. send hands the job's key to the provider as the idempotency
 // key, and marks its errors with [machine.NotSent] or [machine.Declined] when it knows; any other error means that it may have
 // happened; package httpeffect does so for HTTP. An error that was not sent and has a RetryAfter() time.Duration is not tried before
-// that. find looks the key up and gives false when the provider surely has nothing under it; an outcome that is not known
-// is looked up, never sent again blindly (law 8). Both are called under a deadline; a panic counts as not knowing.
+// that. find looks the key up and gives false when the provider surely has nothing under it; package cumulative
+// makes one for a provider that only adds up. An outcome that is not known is looked up, never sent again blindly (law 8). Both are
+// called under a deadline; a panic counts as not knowing.
 func Perform[E, R any](e machine.Effect[E, R],
 	send func(context.Context, machine.Job[E]) (R, error),
 	find func(context.Context, machine.Job[E]) (R, bool, error),

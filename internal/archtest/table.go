@@ -32,7 +32,7 @@ type row struct {
 
 var (
 	machinery = []string{"internal/canon", "internal/clock", "internal/engine"}
-	public    = []string{"guard", "machine", "machine/workingstate", "machine/workingstate/files", "context", "store", "store/pebblestore", "store/personal", "resume", "resume/httpeffect", "resume/telemetry"}
+	public    = []string{"guard", "machine", "machine/workingstate", "machine/workingstate/files", "context", "store", "store/pebblestore", "store/personal", "resume", "resume/cumulative", "resume/httpeffect", "resume/telemetry"}
 )
 
 // table is read from the top; the first row that matches a package holds. A package without a row is a fault.
@@ -62,6 +62,8 @@ var table = []row{
 		instead: "the controller takes a store.Store, observers and handlers; let the program choose and pass the implementation"},
 	{pkg: "resume/telemetry", may: []string{"resume", otel},
 		instead: "it hands the controller's signals to the API of OpenTelemetry; an SDK is the program's to choose"},
+	{pkg: "resume/cumulative", may: []string{"machine"},
+		instead: "it tells what a figure means; what follows from that is the controller's"},
 	{pkg: "resume/httpeffect", may: []string{"machine"},
 		instead: "it tells what an answer means; what follows from that is the controller's"},
 	{pkg: "examples/refund/model", may: join(public, openai), family: true,
