@@ -30,16 +30,31 @@ var ErrSignature = errors.New("signature does not hold")
 var ErrTimestamp = errors.New("signature is too old or from the future")
 
 // Signature checks signed bytes: webhooks that a source pushes. The header reads "t=SECONDS,v1=HEX", may carry
-// several v1 parts, and signs "SECONDS.BODY" with the body's raw bytes. The zero Signature accepts nothing.
-// Safe for concurrent use.
+// several v1 parts, and signs "SECONDS.BODY" with the body's raw bytes; other parts, such as the id of a key, are not looked at. The
+// zero Signature accepts nothing. Safe for concurrent use.
 type Signature struct {
-	holds func(message, signature []byte) bool
+	holds func(message, signature []byte, now time.Time) bool
 }
 
-// HMACSHA256 checks message authentication codes against any of the secrets: two while one is being rotated.
+// Until is the signature of a key that is being rotated out: from that instant on, by the clock that [Signature.Check] is given and not by
+// the time that was signed, it accepts nothing.
+func (s Signature) Until(end time.Time) Signature {
+	return Signature{func(message, signature []byte, now time.Time) bool {
+		return s.holds != nil && now.Before(end) && s.holds(message, signature, now)
+	}}
+}
+
+// Or accepts what either of two signatures accepts: the new key, and the old one for a while.
+func (s Signature) Or(other Signature) Signature {
+	return Signature{func(message, signature []byte, now time.Time) bool {
+		return s.holds != nil && s.holds(message, signature, now) || other.holds != nil && other.holds(message, signature, now)
+	}}
+}
+
+// HMACSHA256 checks message authentication codes against any of the secrets: two while one is being rotated (see [Signature.Until]).
 // An empty secret accepts nothing.
 func HMACSHA256(secrets ...[]byte) Signature {
-	return Signature{func(message, signature []byte) bool {
+	return Signature{func(message, signature []byte, _ time.Time) bool {
 		for _, s := range secrets {
 			mac := hmac.New(sha256.New, s)
 			mac.Write(message)
@@ -53,7 +68,7 @@ func HMACSHA256(secrets ...[]byte) Signature {
 
 // Ed25519 checks signatures against any of the public keys: two while one is being rotated.
 func Ed25519(keys ...ed25519.PublicKey) Signature {
-	return Signature{func(message, signature []byte) bool {
+	return Signature{func(message, signature []byte, _ time.Time) bool {
 		for _, k := range keys {
 			if len(k) == ed25519.PublicKeySize && ed25519.Verify(k, message, signature) {
 				return true
@@ -74,7 +89,7 @@ func (s Signature) Check(body []byte, header string, now time.Time) error {
 		return err
 	}
 	message := append([]byte(strconv.FormatInt(at, 10)+"."), body...)
-	if s.holds == nil || !slices.ContainsFunc(signatures, func(sig []byte) bool { return s.holds(message, sig) }) {
+	if s.holds == nil || !slices.ContainsFunc(signatures, func(sig []byte) bool { return s.holds(message, sig, now) }) {
 		return fmt.Errorf("none of %d signatures: %w", len(signatures), ErrSignature)
 	}
 	if off := now.Sub(time.Unix(at, 0)).Abs(); off > SignatureTolerance {

@@ -143,3 +143,39 @@ func TestOpen(t *testing.T) {
 	_, err = sig.Open([]byte(body), signed("s", body, noon), shop, level, noon.Add(time.Hour))
 	require.ErrorIs(t, err, guard.ErrTimestamp)
 }
+
+// TestRotation: the old key counts until its overlap ends, on our clock; both sides of the instant, and whatever was signed.
+func TestRotation(t *testing.T) {
+	end := noon.Add(time.Hour)
+	old, next := guard.HMACSHA256([]byte("old")), guard.HMACSHA256([]byte("new"))
+	rotated := next.Or(old.Until(end))
+	for _, row := range []struct {
+		name   string
+		sig    guard.Signature
+		secret string
+		stamp  time.Time
+		now    time.Time
+		want   error
+	}{
+		{"the new key in the overlap", rotated, "new", noon, noon, nil},
+		{"the old key in the overlap", rotated, "old", noon, noon, nil},
+		{"the old key at the last moment", rotated, "old", end, end.Add(-1), nil},
+		{"the old key when it ends", rotated, "old", end, end, guard.ErrSignature},
+		{"the old key, dated back", rotated, "old", end.Add(-time.Minute), end, guard.ErrSignature},
+		{"the new key after the overlap", rotated, "new", end, end, nil},
+		{"a key that nobody knows", rotated, "else", noon, noon, guard.ErrSignature},
+		{"the other way round", old.Until(end).Or(next), "new", end, end, nil},
+		{"three of them", rotated.Or(guard.HMACSHA256([]byte("else"))), "else", end, end, nil},
+		{"or nothing", next.Or(guard.Signature{}), "new", noon, noon, nil},
+		{"nothing or", guard.Signature{}.Or(next), "new", noon, noon, nil},
+		{"nothing at all", guard.Signature{}.Or(guard.Signature{}), "new", noon, noon, guard.ErrSignature},
+		{"nothing for a while", guard.Signature{}.Until(end), "new", noon, noon, guard.ErrSignature},
+	} {
+		err := row.sig.Check([]byte("b"), signed(row.secret, "b", row.stamp), row.now)
+		if row.want == nil {
+			require.NoError(t, err, row.name)
+			continue
+		}
+		require.ErrorIs(t, err, row.want, row.name)
+	}
+}
