@@ -21,6 +21,7 @@ var (
 	ErrInvalid   = errors.New("malformed")                              // malformed input
 	ErrFailed    = errors.New("store has failed; open it again")        // the store met an error it cannot recover from: open it again
 	ErrClosed    = errors.New("store is closed")                        // the store was closed
+	ErrInUse     = errors.New("store is in use")                        // another process, or this one, has it open
 	ErrUncertain = errors.New("outcome is unknown; it may have landed") // a write began and its end was not seen: open again and look ([UncertainError])
 )
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -20,14 +19,18 @@ const MaxImport = 1 << 30
 // not lie inside the store's directory. It takes its name when it is whole; what an interrupted one leaves ends in
 // ".partial". To restore, open the copy, or copy it to its place first.
 func (s *Store) Backup(ctx context.Context, dir string) error {
-	dir = strings.TrimSuffix(dir, "/")
-	if dir == "" || dir == s.dir || strings.HasPrefix(dir, strings.TrimSuffix(s.dir, "/")+"/") {
-		return fmt.Errorf("backup to %q, which is not outside the store: %w", dir, store.ErrInvalid)
-	}
 	if err := s.enter(ctx); err != nil {
 		return err
 	}
 	defer s.leave()
+	within, err := lies(dir, s.dir)
+	if err != nil {
+		return fmt.Errorf("backup to %s: %w", dir, err)
+	}
+	if dir == "" || within {
+		return fmt.Errorf("backup to %q, which is not outside the store: %w", dir, store.ErrInvalid)
+	}
+	dir = s.fs.PathJoin(dir)
 	if err := s.copyTo(dir); err != nil {
 		return fmt.Errorf("backup to %s: %w", dir, err)
 	}

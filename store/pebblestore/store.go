@@ -72,8 +72,8 @@ var _ interface {
 	store.Watcher
 } = (*Store)(nil)
 
-// Open opens the store in dir, or creates it if dir is empty or absent. Only one process can have it open at a time.
-// store.ErrNewer if a later version wrote it, store.ErrCorrupt if what is there is no store or is damaged,
+// Open opens the store in dir, or creates it if dir is empty or absent. Only one process can have it open at a time, and only
+// once: store.ErrInUse if it is open. store.ErrNewer if a later version wrote it, store.ErrCorrupt if what is there is no store or is damaged,
 // store.ErrInvalid if the key is not the one it was created with.
 func Open(dir string, o Options) (*Store, error) {
 	if dir == "" {
@@ -85,8 +85,12 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.Tasks <= 0 {
 		o.Tasks = defaultTasks
 	}
+	home, err := homeOf(o.FS, dir)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", dir, err)
+	}
 	s := &Store{
-		dir: dir, o: o, fs: o.FS, g: &gate{}, sealer: store.NewSealer(o.Key),
+		dir: home, o: o, fs: o.FS, g: &gate{}, sealer: store.NewSealer(o.Key),
 		tasks: newLocks(o.Tasks), tips: newTips(o.Tasks), resources: newLocks(o.Tasks / 16),
 	}
 	s.alive, s.kill = context.WithCancel(context.Background())
@@ -106,7 +110,7 @@ func (s *Store) open() error {
 	if err := s.fs.MkdirAll(s.dir, 0o755); err != nil {
 		return err
 	}
-	lock, err := pebble.LockDirectory(s.dir, s.fs)
+	lock, err := lockDirectory(s.fs, s.dir)
 	if err != nil {
 		return err
 	}

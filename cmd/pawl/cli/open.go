@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -166,7 +165,7 @@ func (a *App) open(create bool) (*pebblestore.Store, error) {
 		return nil, err
 	}
 	st, err := pebblestore.Open(a.dir, pebblestore.Options{Now: a.tool.Now, Key: key, CacheBytes: cacheSize})
-	if errors.Is(err, syscall.EAGAIN) { // what a lock of the file system says
+	if errors.Is(err, store.ErrInUse) {
 		return nil, a.locked()
 	}
 	return st, err
