@@ -7,11 +7,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/signal"
 	"time"
 
+	"github.com/pawlgo/pawl/examples/child"
 	"github.com/pawlgo/pawl/examples/refund/desk"
 	"github.com/pawlgo/pawl/examples/refund/shop"
 )
@@ -22,60 +21,28 @@ const timeLimit = 30 * time.Second
 // keyVariable names the environment variable with the model's API key.
 const keyVariable = "OPENAI_API_KEY"
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "refund:", err)
-		stop()
-		os.Exit(1)
-	}
-}
+// parts run as processes of their own.
+var parts = map[string]child.Part{"shop": shop.Main, "desk": desk.Main}
+
+func main() { child.Parent("refund", parts, run) }
 
 func run(ctx context.Context, args []string) error {
-	if len(args) == 1 {
-		switch args[0] { // the story's own processes
-		case "shop":
-			return shop.Main(ctx, os.Stdin, os.Stdout)
-		case "desk":
-			return desk.Main(ctx, os.Stdin, os.Stdout)
-		}
-	}
 	o, err := parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
-	if o.dir == "" {
-		if o.dir, err = os.MkdirTemp("", "pawl-refund-"); err != nil {
-			return err
-		}
-		defer os.RemoveAll(o.dir)
-	} else if err := vacant(o.dir); err != nil {
+	dir, done, err := child.Directory(o.dir, "refund")
+	if err != nil {
 		return err
 	}
+	defer done()
+	o.dir = dir
 	if o.talk {
 		return talk(ctx, o, os.Stdin, os.Stdout)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeLimit)
 	defer cancel()
 	return tell(ctx, o, os.Stdout)
-}
-
-// vacant refuses a directory that holds something: the story begins with a task that nobody has started.
-func vacant(dir string) error {
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("-dir: %w", err)
-	case len(entries) > 0:
-		return fmt.Errorf("-dir: %s is not empty, and the story begins with a new task: give a new or empty directory", dir)
-	}
-	return nil
 }
 
 // options of the command line.

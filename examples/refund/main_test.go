@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pawlgo/pawl/examples/child"
 	"github.com/pawlgo/pawl/examples/refund/model/modeltest"
 	"github.com/stretchr/testify/require"
 )
@@ -19,8 +20,8 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	if len(os.Args) == 2 && (os.Args[1] == "shop" || os.Args[1] == "desk") {
-		if err := run(context.Background(), os.Args[1:]); err != nil {
+	if is, err := child.Played(context.Background(), parts); is {
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
 
-	"github.com/pawlgo/pawl/examples/refund/child"
+	"github.com/pawlgo/pawl/examples/child"
 	"github.com/pawlgo/pawl/examples/refund/desk"
 	"github.com/pawlgo/pawl/examples/refund/money"
 	"github.com/pawlgo/pawl/examples/refund/shop"
@@ -95,14 +94,4 @@ func (s *stage) later(ctx context.Context, by time.Duration) error {
 	return s.desk.SetClock(ctx, s.offset)
 }
 
-func (s *stage) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	var errs []error
-	for _, p := range []*child.Process{s.deskProcess, s.shopProcess} {
-		if p != nil {
-			errs = append(errs, p.Stop(ctx))
-		}
-	}
-	return errors.Join(errs...)
-}
+func (s *stage) close() error { return child.Stop(s.deskProcess, s.shopProcess) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawlgo/pawl/examples/child"
 	"github.com/pawlgo/pawl/examples/refund/desk"
 	"github.com/pawlgo/pawl/examples/refund/refund"
 	"github.com/pawlgo/pawl/examples/refund/shop"
@@ -205,7 +206,7 @@ func (s *story) continued(ctx context.Context) error {
 func (s *story) strangers(ctx context.Context) error {
 	s.title(5, "Another signed-in user is refused, and learns nothing. A proposal based on an old version is a conflict.")
 	_, err := s.desk.Standing(ctx, "mallory")
-	if !errors.Is(err, desk.ErrDesk) {
+	if !errors.Is(err, child.ErrAnswer) {
 		return fmt.Errorf("mallory is let in: %w", err)
 	}
 	s.line("mallory -> %v", err)

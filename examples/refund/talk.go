@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/pawlgo/pawl/examples/child"
 	"github.com/pawlgo/pawl/examples/refund/desk"
 	"github.com/pawlgo/pawl/machine"
 )
@@ -46,7 +47,7 @@ func (s *story) converse(ctx context.Context, lines *bufio.Scanner) error {
 			return lines.Err()
 		}
 		said, err := s.desk.Turn(ctx, desk.Turn{Who: "alice", Text: lines.Text()})
-		if errors.Is(err, desk.ErrDesk) {
+		if errors.Is(err, child.ErrAnswer) {
 			st, e := s.desk.Standing(ctx, "alice")
 			if e != nil {
 				return e

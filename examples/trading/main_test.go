@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlgo/pawl/examples/child"
 	"github.com/pawlgo/pawl/examples/trading/desk"
 	"github.com/pawlgo/pawl/examples/trading/trading"
 	"github.com/pawlgo/pawl/machine"
@@ -31,8 +32,8 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	if len(os.Args) == 2 && (os.Args[1] == "exchange" || os.Args[1] == "desk") {
-		if err := run(context.Background(), os.Args[1:]); err != nil {
+	if is, err := child.Played(context.Background(), parts); is {
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

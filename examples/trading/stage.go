@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
 
-	"github.com/pawlgo/pawl/examples/refund/child"
+	"github.com/pawlgo/pawl/examples/child"
 	"github.com/pawlgo/pawl/examples/trading/desk"
 	"github.com/pawlgo/pawl/examples/trading/exchange"
 	"github.com/pawlgo/pawl/examples/trading/price"
@@ -80,14 +79,4 @@ func (s *stage) at(ctx context.Context, now time.Time) error {
 	return s.desk.SetNow(ctx, now)
 }
 
-func (s *stage) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	var errs []error
-	for _, p := range []*child.Process{s.deskProcess, s.exchangeProcess} {
-		if p != nil {
-			errs = append(errs, p.Stop(ctx))
-		}
-	}
-	return errors.Join(errs...)
-}
+func (s *stage) close() error { return child.Stop(s.deskProcess, s.exchangeProcess) }

@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/pawlgo/pawl/examples/refund/child"
+	"github.com/pawlgo/pawl/examples/child"
 )
 
 // TaskID is the task of the story.

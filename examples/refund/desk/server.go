@@ -1,16 +1,14 @@
 package desk
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"time"
 
+	"github.com/pawlgo/pawl/examples/child"
 	"github.com/pawlgo/pawl/examples/refund/shop"
 	"github.com/pawlgo/pawl/resume"
 )
@@ -87,26 +85,14 @@ func (d *desk) routes() http.Handler {
 	return mux
 }
 
-// serve is a handler that reads a Q and writes an A, as JSON.
+// serve is a handler of the desk: what a principal may not see is not there.
 func serve[Q, A any](f func(context.Context, Q) (A, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var q Q
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&q); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
+	return child.Handler(f, func(err error) int {
+		if errors.Is(err, resume.ErrNoTask) {
+			return http.StatusNotFound
 		}
-		a, err := f(r.Context(), q)
-		switch {
-		case errors.Is(err, resume.ErrNoTask):
-			http.Error(w, err.Error(), http.StatusNotFound)
-			return
-		case err != nil:
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(a) // an error here is the reader's to see
-	}
+		return http.StatusInternalServerError
+	})
 }
 
 // Client calls a desk. Safe for concurrent use.
@@ -164,30 +150,6 @@ func (c *Client) SetClock(ctx context.Context, offset time.Duration) error {
 	return err
 }
 
-// ErrDesk is wrapped by an answer of the desk that is an error.
-var ErrDesk = errors.New("the desk answered")
-
 func call[A any](ctx context.Context, c *Client, path string, q any) (A, error) {
-	var a A
-	body, err := json.Marshal(q)
-	if err != nil {
-		return a, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/"+path, bytes.NewReader(body))
-	if err != nil {
-		return a, err
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return a, err
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
-	switch {
-	case err != nil:
-		return a, err
-	case resp.StatusCode != http.StatusOK:
-		return a, fmt.Errorf("%w %d: %s", ErrDesk, resp.StatusCode, bytes.TrimSpace(text))
-	}
-	return a, json.Unmarshal(text, &a)
+	return child.Call[A](ctx, &c.http, c.url+"/"+path, q)
 }

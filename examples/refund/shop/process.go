@@ -5,7 +5,7 @@ import (
 	"io"
 	"os/exec"
 
-	"github.com/pawlgo/pawl/examples/refund/child"
+	"github.com/pawlgo/pawl/examples/child"
 )
 
 // Main is the whole of a child process that Launch started. It runs until ctx is done, SIGINT or SIGTERM comes, or in ends.

@@ -1,9 +1,7 @@
 package desk
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pawlgo/pawl/examples/refund/child"
+	"github.com/pawlgo/pawl/examples/child"
 	"github.com/pawlgo/pawl/examples/trading/exchange"
 	"github.com/pawlgo/pawl/examples/trading/trading"
 	"github.com/pawlgo/pawl/machine"
@@ -89,22 +87,8 @@ func (d *Desk) routes(clock *atomic.Int64) http.Handler {
 	return mux
 }
 
-// serve is a handler that reads a Q and writes an A, as JSON.
 func serve[Q, A any](f func(context.Context, Q) (A, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		var q Q
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&q); err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		a, err := f(r.Context(), q)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(a) // an error here is the reader's to see
-	}
+	return child.Handler(f, nil)
 }
 
 // Client calls a desk. Safe for concurrent use.
@@ -164,30 +148,6 @@ func (c *Client) SetNow(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// ErrDesk is wrapped by an answer of the desk that is an error.
-var ErrDesk = errors.New("the desk answered")
-
 func call[A any](ctx context.Context, c *Client, path string, q any) (A, error) {
-	var a A
-	body, err := json.Marshal(q)
-	if err != nil {
-		return a, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/"+path, bytes.NewReader(body))
-	if err != nil {
-		return a, err
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return a, err
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
-	switch {
-	case err != nil:
-		return a, err
-	case resp.StatusCode != http.StatusOK:
-		return a, fmt.Errorf("%w %d: %s", ErrDesk, resp.StatusCode, bytes.TrimSpace(text))
-	}
-	return a, json.Unmarshal(text, &a)
+	return child.Call[A](ctx, &c.http, c.url+"/"+path, q)
 }

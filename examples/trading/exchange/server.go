@@ -12,7 +12,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/pawlgo/pawl/examples/refund/child"
+	"github.com/pawlgo/pawl/examples/child"
 	"github.com/pawlgo/pawl/examples/trading/price"
 )
 

@@ -1,4 +1,4 @@
-// Package child runs a part of the example as a process of its own: it is given its configuration, says where it answers, ends
+// Package child runs a part of an example as a process of its own: it is given its configuration, says where it answers, ends
 // with its parent, and can be killed.
 package child
 
