@@ -13,8 +13,8 @@ import (
 // maxBody bounds a request and an answer, in bytes.
 const maxBody = 1 << 20
 
-// ErrAnswer is wrapped by an answer that is an error.
-var ErrAnswer = errors.New("the process answered")
+// ErrAnswer is wrapped by an answer of a desk that is an error.
+var ErrAnswer = errors.New("the desk answered")
 
 // Handler reads a Q and writes an A, as JSON. What status says of an error is its code; nil says 500 of each.
 func Handler[Q, A any](f func(context.Context, Q) (A, error), status func(error) int) http.HandlerFunc {
