@@ -105,8 +105,10 @@ func TestAnyOrder(t *testing.T) {
 			switch anyOf(t, "fact", "owner", "level", "paid") {
 			case "owner":
 				all = append(all, at(t, owner, v, mark, came))
-			case "level":
-				all = append(all, at(t, level, v, mark, came))
+			case "level": // its number and its time are not of one mind
+				o := level.Observe(shop, guard.Observed[string]{Value: v, Subject: "1", Seq: uint64(mark), Ref: came.String(),
+					At: noon.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "time")) * time.Second)})
+				all = append(all, accept(t, o, noon.Add(came)))
 			default:
 				all = append(all, at(t, paid, v == "x", mark, came))
 			}
