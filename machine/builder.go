@@ -49,9 +49,7 @@ type core struct {
 
 type wait struct {
 	party Party
-	after time.Duration
-	event *EventInfo
-	place string
+	timer
 }
 
 type timer struct {
@@ -104,11 +102,15 @@ func (b *Builder[D]) Final(states ...State) {
 // Wait marks a state in which the task waits for a party (law 11), and the event that ends the wait when nobody came. The
 // time counts from the moment the state was entered.
 func (b *Builder[D]) Wait(s State, party Party, after time.Duration, lapsed Event[None]) {
-	if b.c.waits[s] != nil {
-		b.c.fault("waits_twice", place(1), "state "+string(s)+" waits twice", "keep one Wait")
+	b.c.wait(s, &wait{party, timer{event: lapsed.info, after: after, place: place(1)}})
+}
+
+func (c *core) wait(s State, w *wait) {
+	if c.waits[s] != nil {
+		c.fault("waits_twice", w.place, "state "+string(s)+" waits twice", "keep one Wait")
 	}
-	b.c.waits[s] = &wait{party, after, lapsed.info, place(1)}
-	b.c.event(lapsed.info, place(1))
+	c.waits[s] = w
+	c.event(w.event, w.place)
 }
 
 // After arms a timer whenever the state is entered. It fires its event once, unless the state was left before.

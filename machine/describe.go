@@ -154,9 +154,8 @@ func (c *core) describeState(s State) StateDescription {
 	d := StateDescription{Name: s, Final: final}
 	if w := c.waits[s]; w != nil {
 		d.WaitsFor = w.party
-		d.Timers = append(d.Timers, w.event.Name+" after "+w.after.String())
 	}
-	for _, t := range c.timers[s] {
+	for _, t := range c.times(s) {
 		d.Timers = append(d.Timers, t.event.Name+t.when(time.Duration.String))
 	}
 	return d

@@ -28,7 +28,7 @@ func (m *Machine[D]) Mermaid(current State) string {
 	}
 	for _, s := range sorted(m.c.waits) {
 		w := m.c.waits[s]
-		fmt.Fprintf(&b, "    note right of %s: waits for %s, %s\n", s, w.party, short(w.after))
+		fmt.Fprintf(&b, "    note right of %s: %s\n", s, strings.ReplaceAll(w.words(), ":", ""))
 	}
 	if m.c.engine.Knows(string(current)) {
 		fmt.Fprintf(&b, "    classDef current stroke-width:4px\n    class %s current\n", current)
@@ -96,7 +96,7 @@ func (c *core) dotStyle(s, current State) string {
 		attrs = append(attrs, "peripheries=2")
 	}
 	if w := c.waits[s]; w != nil {
-		attrs = append(attrs, fmt.Sprintf("label=%q", fmt.Sprintf("%s\nwaits for %s, %s", s, w.party, short(w.after))))
+		attrs = append(attrs, fmt.Sprintf("label=%q", string(s)+"\n"+w.words()))
 	}
 	if s == current {
 		attrs = append(attrs, "penwidth=3")
@@ -163,9 +163,17 @@ func (e *edge) guardNames() []string {
 func (c *core) times(s State) []timer {
 	out := c.timers[s]
 	if w := c.waits[s]; w != nil {
-		out = append([]timer{{event: w.event, after: w.after, place: w.place}}, out...)
+		out = append([]timer{w.timer}, out...)
 	}
 	return out
+}
+
+// words say for whom a state waits, and until when.
+func (w *wait) words() string {
+	if w.at != nil {
+		return fmt.Sprintf("waits for %s, until %s (%s)", w.party, w.at.rule, w.at.zone)
+	}
+	return fmt.Sprintf("waits for %s, %s", w.party, short(w.after))
 }
 
 // short writes 72h0m0s as 72h.

@@ -192,7 +192,7 @@ func (c *core) lintStates() {
 		if w.party == "" {
 			c.fault("waits_for_nobody", w.place, "waiting state "+string(s)+" names no party", "name one")
 		}
-		c.lintTimer(s, timer{event: w.event, after: w.after, place: w.place}, "waiting state ")
+		c.lintTimer(s, w.timer, "waiting state ")
 	}
 	for _, s := range sorted(c.timers) {
 		ts := c.timers[s]

@@ -183,6 +183,7 @@ func (a *crossing) moveTimers(next *Snapshot[any]) *UnmigratableError {
 		return cannot(CodeMigratedData, "%s", err)
 	}
 	next.Entered = a.s.Entered
+	next.Timers = slices.DeleteFunc(next.Timers, a.fired)
 	for _, t := range a.s.Timers {
 		name := t.Event
 		if renamed := a.events[name]; renamed != nil {
@@ -195,20 +196,45 @@ func (a *crossing) moveTimers(next *Snapshot[any]) *UnmigratableError {
 		}
 		next.Timers[i] = ArmedTimer{Event: name, Due: t.Due, First: t.First}
 	}
-	if w := next.Waiting; w != nil {
-		for _, t := range next.Timers {
-			if t.Event != a.to.waits[next.State].event.Name {
-				continue
-			}
-			if w.Until = t.Due; !t.First.IsZero() {
-				w.Until = t.First
-			}
-		}
-		if was := a.s.Waiting; was != nil {
-			w.Since = was.Since
-		}
-	}
+	a.moveWait(next)
 	return nil
+}
+
+// moveWait keeps since when the task waits, and until when as its timer says; where that has fired, until when it was.
+func (a *crossing) moveWait(next *Snapshot[any]) {
+	w := next.Waiting
+	if w == nil {
+		return
+	}
+	if was := a.s.Waiting; was != nil {
+		w.Since = was.Since
+	}
+	i := slices.IndexFunc(next.Timers, func(t ArmedTimer) bool { return t.Event == a.to.waits[next.State].event.Name })
+	switch {
+	case i < 0 && a.s.Waiting != nil:
+		w.Until = a.s.Waiting.Until
+	case i >= 0 && next.Timers[i].First.IsZero():
+		w.Until = next.Timers[i].Due
+	case i >= 0:
+		w.Until = next.Timers[i].First
+	}
+}
+
+// fired tells whether the old definition had the timer in this stay, and it has fired: once is enough, unless data computes another
+// instant now.
+func (a *crossing) fired(armed ArmedTimer) bool {
+	for _, t := range a.from.times(a.s.State) {
+		name := t.event.Name
+		if renamed := a.events[name]; renamed != nil {
+			name = renamed.Name
+		}
+		if name != armed.Event || slices.ContainsFunc(a.s.Timers, func(o ArmedTimer) bool { return o.Event == t.event.Name }) {
+			continue
+		}
+		was, err := t.compute(a.s.Data)
+		return t.at == nil || err == nil && was.Equal(armed.Due)
+	}
+	return false
 }
 
 // whole judges the snapshot as it would be stored. An invariant between two versions judges a step that changes nothing: the old

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/pawlgo/pawl/internal/canon"
 )
@@ -11,7 +12,13 @@ import (
 // voidOffers takes away the offer that was used, those of a state that was left, and those whose ground has changed.
 func (a *attempt) voidOffers(j *judged, next *Snapshot[any]) []Voided {
 	if j.edge.stay {
-		return a.keepOffers(next, j.offer)
+		voided := a.keepOffers(next, j.offer)
+		if w := next.Waiting; w != a.s.Waiting {
+			for i := range next.Offers {
+				next.Offers[i].endBy(w.Until)
+			}
+		}
+		return voided
 	}
 	next.Offers = nil
 	voided := make([]Voided, 0, len(a.s.Offers))
@@ -120,8 +127,8 @@ func (a *attempt) bind(o output, j *judged, payload any, b []byte, next *Snapsho
 		Event: o.offer.Name, Payload: payload, Digest: canon.DigestBytes(b), To: o.party,
 		Opened: next.Version, OpenedAt: a.in.Now, Expires: a.in.Now.Add(o.expires),
 	}
-	if w := next.Waiting; w != nil && w.Until.Before(offer.Expires) {
-		offer.Expires = w.Until
+	if w := next.Waiting; w != nil {
+		offer.endBy(w.Until)
 	}
 	if old := sameOffer(next.Offers, offer); old != nil {
 		if old.Opened == offer.Opened {
@@ -150,6 +157,13 @@ func (a *attempt) bind(o output, j *judged, payload any, b []byte, next *Snapsho
 		return refuse(CodeEdgeFault, err.Error())
 	}
 	return offer, "", nil
+}
+
+// endBy ends an offer with the wait that it is open in: whoever is late for the one is late for the other.
+func (o *OpenOffer) endBy(until time.Time) {
+	if until.Before(o.Expires) {
+		o.Expires = until
+	}
 }
 
 func sameOffer(open []OpenOffer, o *OpenOffer) *OpenOffer {

@@ -85,8 +85,11 @@ func (a *attempt) move(j *judged, next *Snapshot[any]) *Finding {
 func (c *core) enter(s *Snapshot[any], now time.Time) {
 	s.Entered, s.Waiting, s.Timers = now, nil, nil
 	if w := c.waits[s.State]; w != nil {
-		s.Waiting = &Waiting{w.party, now, now.Add(w.after)}
-		s.Timers = append(s.Timers, ArmedTimer{Event: w.event.Name, Due: now.Add(w.after)})
+		s.Waiting = &Waiting{For: w.party, Since: now}
+		if w.at == nil {
+			s.Waiting.Until = now.Add(w.after)
+			s.Timers = append(s.Timers, ArmedTimer{Event: w.event.Name, Due: s.Waiting.Until})
+		}
 	}
 	for _, t := range c.timers[s.State] {
 		if t.at != nil {
