@@ -2,13 +2,18 @@ package machine_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/machine/machinetest"
 )
 
 type Goods struct {
@@ -279,4 +284,37 @@ func TestMigratingAWaitThatIsOver(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, next.Timers)
 	require.Equal(t, due, next.Waiting.Until)
+}
+
+// TestReturnsTables: computed deadlines in a table that people read.
+func TestReturnsTables(t *testing.T) {
+	machinetest.RunTables(t, returnsAfter(1, 30), "testdata/returns.txtar")
+}
+
+// TestReturnsExplored: the explorer gets through every state and timer, and finds the wait that nothing ends.
+func TestReturnsExplored(t *testing.T) {
+	x, err := machinetest.Explore(returnsAfter(1, 30), "testdata/returns.txtar", machinetest.Limits{})
+	require.NoError(t, err)
+	require.Empty(t, x.Flaws, x.String())
+	require.Empty(t, x.Cut)
+	require.Greater(t, x.Depth, 3)
+
+	raw, err := os.ReadFile("testdata/returns.txtar")
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "never.txtar")
+	never := strings.Replace(string(raw), "-- payloads --", "-- payloads --\nnever = deliver {\"at\":\"0001-01-01T00:00:00Z\"}", 1)
+	require.NoError(t, os.WriteFile(path, []byte(never), 0o644))
+	x, err = machinetest.Explore(returnsAfter(1, 30), path, machinetest.Limits{})
+	require.NoError(t, err)
+	require.Len(t, x.Flaws, 1)
+	require.Equal(t, "fault", x.Flaws[0].Kind)
+	require.Contains(t, x.Flaws[0].Text, "has no end")
+}
+
+func TestReturnsWalks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		actions, err := machinetest.Actions(returnsAfter(1, 30), "testdata/returns.txtar")
+		require.NoError(t, err)
+		t.Repeat(actions)
+	})
 }
