@@ -29,7 +29,7 @@ func all(w *warehouse) []benchmark {
 		storeLoad(w, "before"), storeLoad(w, "compacted"), storeLoad(w, "copied"), storeLoad(w, "searched"), storeLoad(w, "cold"),
 		storeOpen(w, "closed"), storeOpen(w, "killed"),
 		storeDue(w, "next"), storeDue(w, "first"),
-		storeScale(w, "known"), storeScale(w, "cold"), storeScale(w, "raw"),
+		storeScale(w, "known"), storeScale(w, "new"), storeScale(w, "cold"), storeScale(w, "raw"),
 		storeRows(), storeBytes(w),
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -11,13 +12,17 @@ import (
 )
 
 // storeScale measures commits to random tasks of a large store by 64 callers: of tasks that were loaded before, as every
-// service does before it commits ("known"), or of tasks that the process has never seen, each looked up first ("cold"). The
+// service does before it commits ("known"), of tasks that are created ("new"), or of tasks that the process has never seen, each
+// looked up first ("cold"). The
 // floor is the same in a store of [smallTasks] tasks, so a ratio below 1 is what size costs. "raw" is what size costs a bare
 // database with the same options that looks the same record up, by its key, and writes the same bytes.
 func storeScale(w *warehouse, how string) benchmark {
 	b := benchmark{name: "store/scale/" + how, unit: perSecond, callers: 64, calls: 120}
 	at := commitAtRandom
-	if how == "raw" {
+	switch how {
+	case "new":
+		at = createAtRandom
+	case "raw":
 		at = writeAtRandom
 	}
 	b.ours = at(w, "closed", w.tasks, b, how == "known")
@@ -67,6 +72,32 @@ func commitAtRandom(w *warehouse, name string, tasks int, b benchmark, known boo
 		}
 		return side{
 			call:  func(caller, n int) error { return commitNext(s, ready[caller][n]) },
+			close: s.Close,
+		}, nil
+	}
+}
+
+// createAtRandom creates tasks whose ids lie between those that are there.
+func createAtRandom(w *warehouse, name string, tasks int, b benchmark, _ bool) setup {
+	return func(at place) (side, error) {
+		ready, err := nextVersions(tasks, b)
+		if err != nil {
+			return side{}, err
+		}
+		for caller := range ready {
+			for n, c := range ready[caller] {
+				c.Task = fmt.Sprintf("%s-%d", c.Task, n)
+			}
+		}
+		s, err := w.open(at, name, pebblestore.Options{})
+		if err != nil {
+			return side{}, err
+		}
+		return side{
+			call: func(caller, n int) error {
+				_, err := s.Commit(context.Background(), ready[caller][n])
+				return err
+			},
 			close: s.Close,
 		}, nil
 	}

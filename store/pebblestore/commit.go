@@ -42,7 +42,7 @@ func (s *Store) commit(ctx context.Context, c *store.Commit) (store.Tip, error) 
 	if err := ctx.Err(); err != nil {
 		return store.Tip{}, err
 	}
-	if err := s.learn(c.Task, e); err != nil {
+	if err := s.learnFor(c, e); err != nil {
 		return store.Tip{}, err
 	}
 	if len(c.Swap)+len(c.Expect) > 0 {
@@ -61,6 +61,14 @@ func (s *Store) commit(ctx context.Context, c *store.Commit) (store.Tip, error) 
 	s.swapped(c)
 	s.feed.Tell(store.Row{Task: c.Task, Meta: c.Meta})
 	return c.Tip, nil
+}
+
+// learnFor reads what a commit needs to know of its task, which is locked. One that creates the task expects to find nothing.
+func (s *Store) learnFor(c *store.Commit, e *entry) error {
+	if c.Base.Version == 0 {
+		return s.learnBy(c.Task, e, unlikely)
+	}
+	return s.learn(c.Task, e)
 }
 
 // judge decides whether the commit may land on the task, which is locked, and settles its instant.

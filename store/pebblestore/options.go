@@ -89,7 +89,7 @@ func (o *Options) pebble(fs vfs.FS, g *gate) *pebble.Options {
 	if po.CacheSize == 0 {
 		po.CacheSize = defaultCache
 	}
-	po.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionBalanced })
+	po.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
 	for i := range po.Levels {
 		po.Levels[i].BlockSize = blockSize
 		po.Levels[i].FilterPolicy = bloom.FilterPolicy(bloomBits)

@@ -21,9 +21,13 @@ func readFault(key []byte, err error) error {
 	return fmt.Errorf("task %s: read: %w", taskOf(key), err)
 }
 
+// unlikely are the options of a search that will most likely find nothing: the filters of the lowest level, which Pebble leaves out
+// otherwise, then spare the block that the task would be in.
+var unlikely = &pebble.IterOptions{UseL6Filters: true}
+
 // newest reads a task in one search: its newest record, which is zero if there is no such task, and its unsettled effects.
-func (s *Store) newest(task string) (rec store.Record, kind store.Kind, es []store.Effect, err error) {
-	it, err := s.db.NewIter(nil)
+func (s *Store) newest(task string, o *pebble.IterOptions) (rec store.Record, kind store.Kind, es []store.Effect, err error) {
+	it, err := s.db.NewIter(o)
 	if err != nil {
 		return store.Record{}, 0, nil, err
 	}
@@ -139,13 +143,13 @@ func (s *Store) searched(task string) (store.Record, store.Kind, []store.Effect,
 	defer s.tasks.give(task, e)
 	if e.head.Load() == nil && e.mu.TryLock() {
 		defer e.mu.Unlock()
-		rec, kind, es, err := s.newest(task)
+		rec, kind, es, err := s.newest(task, nil)
 		if err == nil && rec.Tip.Version > 0 && !e.loaded {
 			s.know(e, &rec, kind, es)
 		}
 		return rec, kind, es, err
 	}
-	rec, kind, es, err := s.newest(task)
+	rec, kind, es, err := s.newest(task, nil)
 	e.settled(rec.Tip.Version)
 	return rec, kind, es, err
 }
@@ -195,11 +199,14 @@ func (s *Store) head(task string) (head, error) {
 }
 
 // learn reads what the entry of a task, which is locked, should know.
-func (s *Store) learn(task string, e *entry) error {
+func (s *Store) learn(task string, e *entry) error { return s.learnBy(task, e, nil) }
+
+// learnBy is learn with options for the search.
+func (s *Store) learnBy(task string, e *entry, o *pebble.IterOptions) error {
 	if e.loaded {
 		return nil
 	}
-	rec, kind, es, err := s.newest(task)
+	rec, kind, es, err := s.newest(task, o)
 	if err != nil {
 		return err
 	}

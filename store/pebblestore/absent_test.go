@@ -1,0 +1,44 @@
+package pebblestore
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlgo/pawl/store"
+)
+
+// To create a task in a large store reads no block of records: the filters say that it is not there. An id that is there is found by
+// the same search.
+func TestCreationIsAnsweredByFilters(t *testing.T) {
+	const tasks = 500
+	fs := vfs.NewMem()
+	c := &clock{}
+	c.at.Store(epoch)
+	s, err := Open("db", small(fs, c.now))
+	require.NoError(t, err)
+	for i := range tasks {
+		_, err := s.Commit(ctx, step(fmt.Sprintf("task-%05d", i), 0, store.Tip{}))
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.db.Compact(ctx, []byte{0}, []byte{0xff}, false))
+	require.NoError(t, s.Close())
+
+	s, err = Open("db", small(fs, c.now))
+	require.NoError(t, err)
+	defer s.Close()
+	require.NotZero(t, s.db.Metrics().Levels[6].TablesCount)
+	before := s.db.Metrics().Filter.Hits
+	for i := range tasks {
+		_, err := s.Commit(ctx, step(fmt.Sprintf("task-%05d-new", i), 0, store.Tip{}))
+		require.NoError(t, err)
+	}
+	spared := s.db.Metrics().Filter.Hits - before
+	require.Greater(t, spared, int64(tasks*9/10), "one filter in a hundred errs")
+	for i := range tasks {
+		_, err := s.Commit(ctx, step(fmt.Sprintf("task-%05d", i), 0, store.Tip{}))
+		require.ErrorIs(t, err, store.ErrConflict)
+	}
+}
