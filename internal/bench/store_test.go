@@ -79,7 +79,7 @@ func TestCopyServing(t *testing.T) {
 // The floor of a load has the cache of ours.
 func TestOpenBare(t *testing.T) {
 	at := place{vfs.Default, t.TempDir()}
-	s, err := pebblestore.Open(at.dir, pebblestore.Options{CacheBytes: 3 << 20})
+	s, err := pebblestore.Open(at.dir, pebblestore.Options{CacheBytes: coldCache - 2*coldTable, MemTableBytes: coldTable})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	for cache, want := range map[int64]string{0: "cache_size=3145728", 7 << 20: "cache_size=7340032"} {

@@ -12,7 +12,8 @@ import (
 
 const (
 	hotCache  = 2 << 30 // holds a million tasks
-	coldCache = 1 << 20 // holds next to nothing: blocks come from the files, which the operating system may have in memory
+	coldTable = 1 << 20 // size of a memtable of ours; the cache takes the room of two
+	coldCache = 3 << 20 // holds next to nothing: blocks come from the files, which the operating system may have in memory
 )
 
 // storeLoad measures loading the newest version of a random task: "before" as the store was filled, "compacted" after a
@@ -29,9 +30,12 @@ func storeLoad(w *warehouse, how string) benchmark {
 	}
 	b := benchmark{name: "store/load/" + how, unit: nanoseconds, callers: 1, calls: 12_000}
 	b.ours = func(at place) (side, error) {
-		o := pebblestore.Options{CacheBytes: cache}
-		if o.Tasks = w.tasks; how == "cold" || how == "searched" {
+		o := pebblestore.Options{CacheBytes: cache, Tasks: w.tasks}
+		switch how {
+		case "searched":
 			o.Tasks = 1
+		case "cold":
+			o = pebblestore.Options{CacheBytes: cache - 2*coldTable, MemTableBytes: coldTable, Tasks: 1}
 		}
 		s, err := w.open(at, from, o)
 		if err != nil {

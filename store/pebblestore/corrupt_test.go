@@ -161,7 +161,7 @@ func TestFlippedByteInATable(t *testing.T) {
 
 // damage changes rows of a closed store behind its back.
 func damage(t *testing.T, fs vfs.FS, change func(db *pebble.DB)) {
-	db, err := pebble.Open("db", (&Options{memTable: 256 << 10}).pebble(fs, &gate{}))
+	db, err := pebble.Open("db", (&Options{MemTableBytes: 256 << 10}).pebble(fs, &gate{}))
 	require.NoError(t, err)
 	change(db)
 	require.NoError(t, db.Close())

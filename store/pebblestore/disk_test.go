@@ -23,7 +23,7 @@ func newDisk(mem *vfs.MemFS) *disk { return &disk{mem: mem, fs: newHookFS(mem)} 
 
 // small are options for the many small stores of tests.
 func small(fs vfs.FS, now func() time.Time) Options {
-	return Options{FS: fs, Now: now, CacheBytes: 1 << 20, Tasks: 1 << 10, memTable: 256 << 10}
+	return Options{FS: fs, Now: now, CacheBytes: 1 << 20, Tasks: 1 << 10, MemTableBytes: 256 << 10}
 }
 
 func (d *disk) Open(now func() time.Time) (store.Store, error) {

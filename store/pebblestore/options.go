@@ -22,8 +22,12 @@ type Options struct {
 	// store is created and needed at every open from then on.
 	Key []byte
 
-	// CacheBytes is the size of Pebble's block cache; zero means 64 MiB.
+	// CacheBytes is the size of Pebble's block cache; zero means 64 MiB. While the memtables are small it takes their room, too.
 	CacheBytes int64
+
+	// MemTableBytes is the size of a memtable, of which there are mostly one or two; zero means 64 MiB. With 4 MiB the store takes half as
+	// many commits, with more than 64 MiB it takes no more.
+	MemTableBytes uint64
 
 	// Tasks is how many tasks are remembered (about 600 bytes each), beside those in use; zero means 65,536. To load a task that
 	// is remembered takes one get, and to commit to it no read.
@@ -35,8 +39,6 @@ type Options struct {
 	// Observe, if set, hears of every commit, load, claim and update after it ended. It is called by many goroutines at
 	// once and must not block. Nothing is measured if it is nil.
 	Observe func(Observation)
-
-	memTable uint64 // size of a memtable; tests of many small stores need less than the default
 }
 
 // Observation is one call that ended.
@@ -83,12 +85,14 @@ func (o *Options) pebble(fs vfs.FS, g *gate) *pebble.Options {
 			DataCorruption:  func(info pebble.DataCorruptionInfo) { o.hear(info.Details) },
 		},
 	}
-	if o.memTable != 0 {
-		po.MemTableSize = o.memTable
+	if o.MemTableBytes != 0 {
+		po.MemTableSize = o.MemTableBytes
 	}
 	if po.CacheSize == 0 {
 		po.CacheSize = defaultCache
 	}
+	// Pebble takes the memtables out of its cache: without this two of them would leave nothing of it.
+	po.CacheSize += 2 * int64(po.MemTableSize)
 	po.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
 	for i := range po.Levels {
 		po.Levels[i].BlockSize = blockSize

@@ -51,7 +51,7 @@ const soakTasks = 8
 
 // writeUntilKilled commits to some tasks at once and tells of every acknowledged commit.
 func writeUntilKilled(dir string, told io.Writer) error {
-	s, err := Open(dir, Options{memTable: 1 << 20})
+	s, err := Open(dir, Options{MemTableBytes: 1 << 20})
 	if err != nil {
 		return err
 	}
