@@ -301,16 +301,24 @@ func (s *Store) taken(task, name string) (uint64, error) {
 	return n, err
 }
 
-// numbered reads a row that holds a number and bytes; zero if it is absent.
+// numbered reads a row that holds a number and bytes; zero if it is absent, as most are that are asked for: names used up, which are
+// always new ones, and resources, of which those in use are remembered.
 func (s *Store) numbered(key []byte) (uint64, []byte, error) {
-	value, closer, err := s.db.Get(key)
+	it, err := s.db.NewIter(unlikely)
 	if err != nil {
-		if err == pebble.ErrNotFound {
-			return 0, nil, nil
+		return 0, nil, err
+	}
+	defer it.Close() // its error is told by Error
+	if !it.SeekPrefixGE(key) {
+		if err := it.Error(); err != nil {
+			return 0, nil, readFault(key, err)
 		}
+		return 0, nil, nil
+	}
+	value, err := it.ValueAndErr()
+	if err != nil {
 		return 0, nil, readFault(key, err)
 	}
-	defer closer.Close()
 	n, rest, err := parseNumbered(key, value)
 	return n, append([]byte(nil), rest...), err
 }
