@@ -20,7 +20,7 @@ import (
 
 const (
 	maxKey    = 4 << 10               // bytes of a key file
-	cacheSize = 8 << 20               // bytes of the block cache: a command looks at little, and once
+	cacheSize = 8 << 20               // bytes of the block cache and of a memtable: a command looks at little, and once
 	retry     = 50 * time.Millisecond // how often a store that is in use is tried again
 )
 
@@ -164,7 +164,7 @@ func (a *App) open(create bool) (*pebblestore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := pebblestore.Open(a.dir, pebblestore.Options{Now: a.tool.Now, Key: key, CacheBytes: cacheSize})
+	st, err := pebblestore.Open(a.dir, pebblestore.Options{Now: a.tool.Now, Key: key, CacheBytes: cacheSize, MemTableBytes: cacheSize})
 	if errors.Is(err, store.ErrInUse) {
 		return nil, a.locked()
 	}
