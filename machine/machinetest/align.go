@@ -6,7 +6,7 @@ import (
 )
 
 // aligned is the text of the table with its expectations as given and the columns of each section aligned.
-func (tb *table) aligned(got map[int]expectation) string {
+func (tb *table) aligned(got map[int][]string) string {
 	lines := append([]string(nil), tb.lines...)
 	for _, s := range sections(tb.lines) {
 		if s.kind != "table" && s.kind != "impossible" && s.kind != "uncovered" {
@@ -16,7 +16,7 @@ func (tb *table) aligned(got map[int]expectation) string {
 		for i, l := range s.body {
 			grid[i] = cells(l.text)
 			if e, ok := got[l.number]; ok {
-				grid[i] = append(grid[i][:done:done], e[:]...)
+				grid[i] = append(grid[i][:done:done], e...)
 			}
 		}
 		for i, text := range columnsOf(grid) {

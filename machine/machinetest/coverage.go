@@ -100,7 +100,7 @@ func Missing(d machine.Definition, path string) (string, error) {
 		}
 		all = append(all, trials...)
 	}
-	grid := [][]string{columns}
+	grid := [][]string{tb.headed()}
 	for _, c := range tb.missing(all) {
 		grid = tb.join(grid, c)
 	}
@@ -135,8 +135,8 @@ func (tb *table) edgeless(state, events string) bool {
 // table names.
 func (tb *table) skeleton(c cell) []string {
 	var given *situation
-	row := make([]string, len(columns))
-	for i := done; i < len(columns); i++ {
+	row := make([]string, len(tb.headed()))
+	for i := done; i < len(row); i++ {
 		row[i] = "?"
 	}
 	owner := "?"

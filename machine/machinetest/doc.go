@@ -36,6 +36,9 @@
 //   - payload is the name of a payload or JSON (a bar in it is written \u007c); empty, it is the first one named for the
 //     event, {} when none is; $effect in JSON stands for the key of the newest intent
 //   - outcome, state (= for the same), brings and why are expectations: "go test -update" writes them, and aligns the columns
+//   - leaves, which a section may have as one column more, are all the facts of the task after the step, by the names of the table: "=" for
+//     those of before, untouched, "-" for none; name=stale needs to be observed again, fact(subject)=disputed is contradicted by its own
+//     source. Without the column facts are held only to what brings says of them
 //
 // Every row is also run a second time and from the stored bytes of its situation, with equal bytes as a result; and Step must
 // leave the snapshot that it was given as it was, make no version of a refusal, and give a version that can be stored

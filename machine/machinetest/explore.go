@@ -231,7 +231,7 @@ func (x *explorer) tell(kind, text string, n *node, mv move) {
 		return // it was taken a moment ago
 	}
 	got := x.tb.expectation(n.at, next, out)
-	x.Flaws = append(x.Flaws, Flaw{kind, text, x.path(n, mv, got[:])})
+	x.Flaws = append(x.Flaws, Flaw{kind, text, x.path(n, mv, got[:len(columns)-done])})
 }
 
 // path is the way to a node as a situation, and a move from there as a row.

@@ -23,20 +23,34 @@ type row struct {
 	events []string
 }
 
-// expectation is what a row says, or what came of it: outcome, state, brings, why.
-type expectation [4]string
+// expectation is what a row says, or what came of it: outcome, state, brings, why, and leaves where the row has that column.
+type expectation [5]string
 
-func (r *row) want() expectation { return expectation(r.cells[done:]) }
+func (r *row) want() (e expectation) {
+	copy(e[:], r.cells[done:])
+	return e
+}
+
+// leaves tells whether the row has a column for the facts after the step.
+func (r *row) leaves() bool { return r != nil && len(r.cells) == len(allColumns) }
+
+// cells are those of a row with its columns.
+func (e expectation) cells(r *row) []string { return e[:len(r.cells)-done] }
 
 func (tb *table) header(s section) {
-	if len(s.body) == 0 || !slices.Equal(cells(s.body[0].text), columns) {
-		tb.fault(s.number, "a table begins with the columns %s", strings.Join(columns, " | "))
+	var head []string
+	if len(s.body) > 0 {
+		head = cells(s.body[0].text)
+	}
+	if !slices.Equal(head, columns) && !slices.Equal(head, allColumns) {
+		tb.fault(s.number, "a table begins with the columns %s, and may go on with %s", strings.Join(columns, " | "), leavesColumn)
 		return
 	}
+	tb.leaving = tb.leaving || len(head) == len(allColumns)
 	for _, l := range s.body[1:] {
 		c := cells(l.text)
-		if len(c) != len(columns) {
-			tb.fault(l.number, "a row has %d columns: %s; this one has %d", len(columns), strings.Join(columns, " | "), len(c))
+		if len(c) != len(head) {
+			tb.fault(l.number, "a row has %d columns: %s; this one has %d", len(head), strings.Join(head, " | "), len(c))
 			continue
 		}
 		r := &row{line: l, cells: c, given: list(c[0]), events: list(c[4])}
@@ -97,17 +111,19 @@ func (tb *table) take(t *trial) error {
 	if t.input, err = tb.input(t.given.at, t.move); err != nil {
 		return err
 	}
-	t.got = tb.expectation(t.given.at, t.next, t.out)
+	if t.got = tb.expectation(t.given.at, t.next, t.out); t.row.leaves() {
+		t.got[len(t.got)-1] = tb.leaves(t.given.at, t.next, t.input.Now)
+	}
 	return nil
 }
 
-// expectation is what came of a step, as a table writes it.
+// expectation is what came of a step, as a table writes it, without the facts that it leaves.
 func (tb *table) expectation(s, next machine.Snapshot[any], out machine.Outcome) expectation {
 	state := string(next.State)
 	if next.State == s.State {
 		state = "="
 	}
-	return expectation{string(out.Kind), state, strings.Join(brings(s, next, out), ", "), strings.Join(why(out), ", ")}
+	return expectation{string(out.Kind), state, strings.Join(brings(s, next, out), ", "), strings.Join(why(out), ", "), ""}
 }
 
 // brings lists what a commit brought about.

@@ -95,13 +95,13 @@ func runFile(r reporter, d machine.Definition, path string, update bool) {
 		r.Errorf("%v", err)
 		return
 	}
-	got := map[int]expectation{}
+	got := map[int][]string{}
 	var all []*trial
 	for _, row := range tb.rows {
 		trials, err := tb.try(row)
 		all = append(all, trials...)
 		if err == nil && update && agree(trials) {
-			got[row.number] = trials[0].got
+			got[row.number] = trials[0].got.cells(row)
 		}
 		r.Run(fmt.Sprintf("line_%d", row.number), func(r reporter) {
 			r.Helper()
@@ -136,7 +136,7 @@ func (tb *table) judge(r reporter, row *row, trials []*trial, update bool) {
 		}
 		if t.got != trials[0].got {
 			r.Errorf("%s:%d: what comes of it differs: make two rows of it\n  row    %s\n  %s: %s\n  %s: %s", tb.path, row.number,
-				row.text, trials[0].title(), strings.Join(trials[0].got[:], " | "), t.title(), strings.Join(t.got[:], " | "))
+				row.text, trials[0].title(), strings.Join(trials[0].got.cells(row), " | "), t.title(), strings.Join(t.got.cells(row), " | "))
 			return
 		}
 	}
@@ -157,7 +157,7 @@ func difference(row *row, t *trial) string {
 	var b strings.Builder
 	for i, want := range row.want() {
 		if got := t.got[i]; got != want {
-			fmt.Fprintf(&b, "\n  %-7s want %s\n          got  %s", columns[done+i], orNothing(want), orNothing(got))
+			fmt.Fprintf(&b, "\n  %-7s want %s\n          got  %s", allColumns[done+i], orNothing(want), orNothing(got))
 		}
 	}
 	for _, f := range t.out.Findings {

@@ -29,6 +29,7 @@ type table struct {
 	rows       []*row
 	excuses    []*excuse
 	complete   bool // no cell may be missing
+	leaving    bool // a section says which facts each step leaves
 	hands      map[string]*guard.Authority
 	faults     []*fault                    // of declarations and rows
 	unreached  []*fault                    // of situations that legal steps do not reach
