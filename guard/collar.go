@@ -49,17 +49,56 @@ func exceeds(a, b, x, y uint64) bool {
 }
 
 // Collared is a guard: one fact, a price, lies within the collar around another, the reference. Each is unknown until it is observed; give
-// the reference the shortest age that the market allows. The bounds stand in the guard's name, so another collar is another definition.
+// the reference the shortest age that the market allows. When the proposal is about several subjects, the price of each must lie
+// around the reference of the same subject, and around that of each when the reference is about another kind of thing; when it is about
+// none it denies (names_nothing). The bounds stand in the guard's name, so another collar is another definition.
 func Collared(price, reference Fact[int64], within Collar) Guard {
 	name := named(price) + "_within" + within.bounds() + "_of_" + named(reference)
 	return New(name, func(s *Scene) Verdict {
-		p, known := price.Get(s)
-		r, also := reference.Get(s)
-		if !known || !also {
-			return Verdict{} // what is missing makes it unknown
+		prices, lacking := s.each(price.info, price.subject)
+		if lacking != "" {
+			return Deny(CodeNamesNothing, "the proposal names no "+lacking)
 		}
-		return within.Check(p, r)
+		var verdicts []Verdict
+		for _, id := range prices {
+			around := []string{id}
+			if !sameSubject(price, reference) {
+				if around, lacking = s.each(reference.info, reference.subject); lacking != "" {
+					return Deny(CodeNamesNothing, "the proposal names no "+lacking)
+				}
+			}
+			for _, about := range around {
+				verdicts = append(verdicts, within.judge(s, price.Of(id), reference.Of(about)))
+			}
+		}
+		return Both(verdicts...)
 	}, price, reference)
+}
+
+func (c Collar) judge(s *Scene, price, reference Fact[int64]) Verdict {
+	p, known := price.Get(s)
+	r, also := reference.Get(s)
+	if !known || !also {
+		return Verdict{} // what is missing makes it unknown
+	}
+	return c.Check(p, r)
+}
+
+// sameSubject tells whether two facts are about whatever the proposal names of one kind.
+func sameSubject(a, b Fact[int64]) bool {
+	return a.info != nil && b.info != nil && a.subject == "" && b.subject == "" && a.info.About != "" && a.info.About == b.info.About
+}
+
+// each are the subjects that a fact is judged about: the one that is named, or those of its kind that the proposal names. lacking is the
+// kind of which it names none.
+func (s *Scene) each(info *FactInfo, subject string) (ids []string, lacking string) {
+	if subject != "" || info == nil || info.About == "" {
+		return []string{subject}, ""
+	}
+	if ids = s.Subjects(info.About); len(ids) == 0 {
+		return nil, info.About
+	}
+	return ids, ""
 }
 
 func (c Collar) bounds() (text string) {

@@ -67,3 +67,53 @@ func TestCollared(t *testing.T) {
 	require.True(t, g.Judge(scene(known(r))).Unknown())
 	require.True(t, g.Judge(scene(known())).Unknown())
 }
+
+// Of several subjects each is judged, against its own reference, or against every reference of another kind.
+func TestCollaredOfSeveral(t *testing.T) {
+	within := guard.Collar{Units: 10}
+	own, fixed := guard.Collared(price, stock, within), guard.Collared(price, stock.Of("index"), within)
+	crossed := guard.Collared(price, rate, within)
+	items := func(v ...int64) (out []guard.Evidence) { // price and stock of a, then of b
+		for i, v := range v {
+			f := []guard.Fact[int64]{price, stock}[i%2]
+			out = append(out, saw(t, f, []string{"a", "b"}[i/2], v))
+		}
+		return out
+	}
+	with := func(more ...guard.Evidence) func(...int64) []guard.Evidence {
+		return func(v ...int64) []guard.Evidence { return append(items(v...), more...) }
+	}
+	index := with(saw(t, stock, "index", int64(105)))
+	rates := with(saw(t, rate, "1", int64(105)), saw(t, rate, "2", int64(111)))
+	for _, row := range []struct {
+		name   string
+		guard  guard.Guard
+		known  []guard.Evidence
+		items  []string
+		orders []string
+		want   string
+		code   string
+	}{
+		{"each at its own", own, items(110, 100, 510, 500), []string{"a", "b"}, nil, "allow", ""},
+		{"each at the other's", own, items(500, 100, 100, 500), []string{"a", "b"}, nil, "deny", guard.CodeOutsideCollar},
+		{"the first is out", own, items(111, 100, 510, 500), []string{"a", "b"}, nil, "deny", guard.CodeOutsideCollar},
+		{"the second is out", own, items(110, 100, 511, 500), []string{"a", "b"}, nil, "deny", guard.CodeOutsideCollar},
+		{"the second has no price yet", own, items(110, 100)[:2], []string{"a", "b"}, nil, "unknown", ""},
+		{"the second has no reference yet", own, items(110, 100, 510), []string{"a", "b"}, nil, "unknown", ""},
+		{"only the first is named", own, items(110, 100, 511, 500), []string{"a"}, nil, "allow", ""},
+		{"none is named", own, items(110, 100), nil, nil, "deny", guard.CodeNamesNothing},
+		{"one reference for all", fixed, index(110, 0, 100, 0), []string{"a", "b"}, nil, "allow", ""},
+		{"one reference for all, the second is out", fixed, index(110, 0, 116, 0), []string{"a", "b"}, nil, "deny", guard.CodeOutsideCollar},
+		{"another kind", crossed, rates(110, 0), []string{"a"}, []string{"1"}, "allow", ""},
+		{"another kind, each", crossed, rates(110, 0, 101, 0), []string{"a", "b"}, []string{"1", "2"}, "allow", ""},
+		{"another kind, out of the second", crossed, rates(110, 0, 100, 0), []string{"a", "b"}, []string{"1", "2"}, "deny", guard.CodeOutsideCollar},
+		{"another kind, none", crossed, rates(110, 0), []string{"a"}, nil, "deny", guard.CodeNamesNothing},
+	} {
+		v := row.guard.Judge(guard.NewScene(guard.SceneSpec{Task: "t", Now: noon, Received: noon, Actor: guard.User, Facts: known(row.known...),
+			Subjects: guard.Subjects{"item": row.items, "order": row.orders}}))
+		require.Equal(t, row.want, word(v), row.name)
+		if row.code != "" {
+			require.Equal(t, row.code, v.Code(), row.name)
+		}
+	}
+}

@@ -18,11 +18,12 @@ var (
 	paid   = guard.NewFact[bool]("paid", guard.From("shop"), guard.About("order"), guard.MaxAge(time.Hour))
 	stock  = guard.NewFact[int64]("stock", guard.From("shop"), guard.About("item"), guard.Lasting())
 	price  = guard.NewFact[int64]("price", guard.From("shop"), guard.About("item"), guard.Volatile())
+	rate   = guard.NewFact[int64]("rate", guard.From("shop"), guard.About("order"), guard.Lasting())
 	level  = guard.NewFact[string]("level", guard.From("shop"), guard.Lasting(), guard.Ordered(guard.BySequence))
 	latest = guard.NewFact[string]("latest", guard.From("shop"), guard.Lasting(), guard.Ordered(guard.ByArrival))
 
 	facts = map[string]*guard.FactInfo{
-		"owner": owner.Info(), "paid": paid.Info(), "stock": stock.Info(), "price": price.Info(), "level": level.Info(), "latest": latest.Info(),
+		"owner": owner.Info(), "paid": paid.Info(), "stock": stock.Info(), "price": price.Info(), "rate": rate.Info(), "level": level.Info(), "latest": latest.Info(),
 	}
 )
 
