@@ -28,7 +28,10 @@ func (a *App) stateExport(w *writer) *cobra.Command {
 		Short: "Write working state as files that people read and import takes back",
 		Long: `Write ` + files.StateName + ` to standard output, or with --to a directory both files of
 the agent, or of all agents: DIR/AGENT/state/` + files.StateName + ` and
-` + files.HistoryName + `.`,
+` + files.HistoryName + `.
+
+The files are for people, and carry the table: what import begins with has a history of its own. To move
+an agent with its whole history, byte for byte, use "` + a.tool.Name + ` task export ` + workingstate.Name + `:AGENT".`,
 		Example: a.example(`
 {} state export --agent trader
 {} state export --to agents --agent trader
@@ -128,7 +131,10 @@ func (a *App) stateImport(w *writer) *cobra.Command {
 		Short: "Begin an agent's working state with what a file holds",
 		Long: `Begin the working state of an agent that has none yet with the table of FROM: a
 ` + files.StateName + `, - for standard input, or the directory that export wrote, DIR of
-DIR/AGENT/state. The history file is not read back: history is what this store committed.`,
+DIR/AGENT/state. The history file is not read back: history is what this store committed.
+
+To move an agent with its whole history, byte for byte, use "` + a.tool.Name + ` task export ` + workingstate.Name + `:AGENT" and
+"` + a.tool.Name + ` task import".`,
 		Example: a.example(`
 {} state import agents --agent trader
 {} state import ` + files.StateName + ` --agent trader`),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pawlgo/pawl/machine/workingstate"
 	"github.com/pawlgo/pawl/store"
 	"github.com/pawlgo/pawl/store/pebblestore"
 )
@@ -19,7 +20,10 @@ func (a *App) taskExport() *cobra.Command {
 		Use:   "export TASK... | --all",
 		Short: "Write tasks as JSON Lines that a person can read and import takes back",
 		Long: `Write whole tasks, every version of them, as JSON Lines: byte for byte what import takes back. A
-file takes its name only when it is whole.`,
+file takes its name only when it is whole.` + a.aboutState(`
+
+An agent's working state is the task `+workingstate.Name+`:AGENT: its history goes along, which "state export"
+leaves behind.`),
 		Example: a.example(`
 {} task export refund_order_123
 {} task export refund_order_123 refund_order_124 --to tasks.jsonl
@@ -43,6 +47,14 @@ file takes its name only when it is whole.`,
 	c.Flags().StringVar(&to, "to", "", "write a new file instead of standard output")
 	c.Flags().BoolVar(&all, "all", false, "every task but erased ones")
 	return c
+}
+
+// aboutState is what is said only where the tool has commands for working state.
+func (a *App) aboutState(text string) string {
+	if a.tool.stateMachine() == nil {
+		return ""
+	}
+	return text
 }
 
 // export writes some tasks, or all.
@@ -85,7 +97,9 @@ func (a *App) taskImport() *cobra.Command {
 		Long: `Import tasks that the store does not have yet: their versions and hashes are kept and checked. An
 effect that was unsettled is unknown afterwards, and is looked up before anything is sent. It
 ends at the first task that cannot be imported; those before it stay. - reads standard
-input. A store is made where there is none.`,
+input. A store is made where there is none.` + a.aboutState(`
+
+Working state comes back with its history, of which "state import" takes nothing.`),
 		Example: a.example(`
 {} task import tasks.jsonl --dir /var/lib/desk
 {} task export --all --dir old | {} task import - --dir new`),
