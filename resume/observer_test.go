@@ -136,3 +136,19 @@ func TestSlowSourceHoldsUpNobody(t *testing.T) {
 		require.Equal(t, resume.DefaultObserveWithin, time.Since(began))
 	})
 }
+
+// TestObserverIsOfItsFact: an observer of a namesake asks the wrong source, or for something else, and nothing starts.
+func TestObserverIsOfItsFact(t *testing.T) {
+	age := guard.MaxAge(time.Hour)
+	for want, o := range map[string]resume.Observer{
+		`asks "baker" for sized, whose authority is "clerk"`: resume.Pull(guard.NewFact[size]("sized", guard.From("baker"), age), observed(right)),
+		"of another type": resume.Pull(guard.NewFact[int64]("sized", guard.From("clerk"), age), observed(int64(1))),
+		"about something": resume.Pull(guard.NewFact[size]("sized", guard.From("clerk"), guard.About("parcel"), age), observed(right)),
+		"asks for weighed, which no machine declares": resume.Pull(guard.NewFact[size]("weighed", guard.From("clerk"), age), observed(right)),
+	} {
+		_, err := resume.Open(t.Context(), store.NewMemory(store.MemoryOptions{}), resume.Config{Machines: []machine.Definition{sizes()},
+			Observers: []resume.Observer{o}, Trust: []*guard.Authority{guard.NewAuthority("clerk")}})
+		require.ErrorIs(t, err, resume.ErrConfig, want)
+		require.ErrorContains(t, err, want)
+	}
+}
