@@ -17,6 +17,13 @@ func (m *Machine[D]) VoidOffers(s Snapshot[D], by guard.Principal, now time.Time
 	if len(s.Offers) == 0 {
 		return s, nil, false
 	}
+	next, e := m.Restored(s, by, now)
+	return next, e, true
+}
+
+// Restored is the version in which a restored task goes on, its open offers void, each with its record: see [Machine.VoidOffers]. A controller
+// writes it with the holds of unsettled effects that the store does not know.
+func (m *Machine[D]) Restored(s Snapshot[D], by guard.Principal, now time.Time) (Snapshot[D], *Entry) {
 	next, now := s, whole(now)
 	next.Offers = nil
 	next.Version, next.BasedOn, next.UpdatedAt, next.UpdatedBy = s.Version+1, s.Version, now, string(guard.Operator)+"/"+by.ID
@@ -25,5 +32,5 @@ func (m *Machine[D]) VoidOffers(s Snapshot[D], by guard.Principal, now time.Time
 	for _, o := range s.Offers {
 		e.Voided = append(e.Voided, o.void(VoidRestored))
 	}
-	return next, e, true
+	return next, e
 }

@@ -62,8 +62,9 @@ func (c *Controller) quarantined(ctx context.Context) (bool, error) {
 // Release lets a restored, imported or copied store go to work, once an operator has made sure that the original will not. Before it
 // does, every unsettled effect becomes unknown, so that each is looked up before it is ever sent, and every open offer is void: where
 // it came from it may have been answered. Reconcile with the provider's ledger first. It does nothing to a store that is not in
-// quarantine; when it fails, the quarantine stays, and it can be called again. Errors wrap [ErrOperator], or [ErrMachine] when a task
-// that has not ended is of a machine that is not served here, or are the store's.
+// quarantine; when it fails, the quarantine stays, and it can be called again. What unsettled effects hold is taken again where the store
+// does not know of it, as of a task that was imported. Errors wrap [ErrOperator], or are an [UnservedError] when tasks that have not ended
+// are of machines that are not served here, or are the store's.
 func (c *Controller) Release(ctx context.Context, by guard.Principal, reason string) error {
 	if !by.Has(guard.OperatorRole) || strings.TrimSpace(reason) == "" || len(reason) > machine.MaxReason {
 		return fmt.Errorf("release the store: %w", ErrOperator)
@@ -77,7 +78,7 @@ func (c *Controller) Release(ctx context.Context, by guard.Principal, reason str
 		err = c.doubt(ctx)
 	}
 	if err == nil {
-		err = c.voidOffers(ctx, by)
+		err = c.restoreTasks(ctx, by)
 	}
 	if err == nil {
 		err = c.recordRelease(ctx, Released{hex.EncodeToString(info.ID[:]), info.Incarnation, by.ID, reason, time.Time{}})
@@ -111,8 +112,9 @@ func (c *Controller) doubt(ctx context.Context) error {
 	}
 }
 
-// voidOffers voids the open offers of all tasks.
-func (c *Controller) voidOffers(ctx context.Context, by guard.Principal) error {
+// restoreTasks voids the open offers of all tasks, and takes what their effects hold. Tasks that cannot be read are told all at once.
+func (c *Controller) restoreTasks(ctx context.Context, by guard.Principal) error {
+	var unserved UnservedError
 	for q := (store.Query{}); ; {
 		rows, next, err := c.st.Find(ctx, q)
 		if err != nil {
@@ -122,17 +124,20 @@ func (c *Controller) voidOffers(ctx context.Context, by guard.Principal) error {
 			if row.Meta.Final || strings.HasPrefix(row.Task, Reserved) {
 				continue
 			}
-			if err := c.voidOffersOf(ctx, row.Task, by); err != nil {
+			err := c.restoreTask(ctx, row.Task, by)
+			if errors.Is(err, ErrMachine) {
+				unserved.add(row, err)
+			} else if err != nil {
 				return err
 			}
 		}
 		if q.After = next; next == "" {
-			return nil
+			return unserved.orNil()
 		}
 	}
 }
 
-func (c *Controller) voidOffersOf(ctx context.Context, task string, by guard.Principal) error {
+func (c *Controller) restoreTask(ctx context.Context, task string, by guard.Principal) error {
 	for range maxRaces {
 		l, err := c.load(ctx, task)
 		if errors.Is(err, store.ErrErased) {
@@ -145,10 +150,11 @@ func (c *Controller) voidOffersOf(ctx context.Context, task string, by guard.Pri
 		if err != nil {
 			return err
 		}
-		next, entry, open := l.m.VoidOffers(l.snap, by, now)
-		if !open {
-			return nil
+		lacking, err := c.lacksHolds(ctx, l.snap)
+		if err != nil || !lacking && len(l.snap.Offers) == 0 {
+			return err
 		}
+		next, entry := l.m.Restored(l.snap, by, now)
 		if _, err = c.write(ctx, l, next, entry, nil); !errors.Is(err, store.ErrConflict) {
 			return err
 		}

@@ -53,8 +53,9 @@ func (s *shares) take(key string, h machine.Hold) error {
 // settle gives a hold back, or uses it up.
 func (s *shares) settle(key string, h machine.Hold, confirmed bool) {
 	i := slices.IndexFunc(s.Holds, func(h share) bool { return h.Key == key })
-	if i < 0 {
-		return
+	if i < 0 { // the task was imported, and nobody has released the store yet
+		i = len(s.Holds)
+		s.Holds = append(s.Holds, share{key, h.Amount})
 	}
 	if confirmed && h.Spent {
 		s.Used += min(s.Holds[i].Amount, math.MaxInt64-s.Used)
@@ -77,6 +78,8 @@ func (c *Controller) swaps(ctx context.Context, base loaded, next machine.Snapsh
 			switch {
 			case !had && i.Unsettled():
 				err = b.hold(ctx, c.st, h, func(s *shares) error { return s.take(i.Key, h) })
+			case i.Unsettled() && entry.Event == machine.EntryRestored:
+				err = b.hold(ctx, c.st, h, func(s *shares) error { s.regain(i.Key, h); return nil })
 			case had && before.Unsettled() && !i.Unsettled():
 				err = b.hold(ctx, c.st, h, func(s *shares) error { s.settle(i.Key, h, i.Status == machine.Confirmed); return nil })
 			}
