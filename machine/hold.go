@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/pawlgo/pawl/guard"
 )
@@ -11,6 +12,9 @@ import (
 const (
 	MaxHolds    = 4   // holds of one commit
 	MaxResource = 200 // bytes of a resource's name
+
+	MinWindow = time.Second          // of a velocity limit
+	MaxWindow = 366 * 24 * time.Hour // of a velocity limit
 )
 
 // ReservedResource begins the names of the resources that controllers keep for themselves; no hold may take from one.
@@ -20,12 +24,32 @@ const ReservedResource = "pawl."
 const CodeShort = "resource_short"
 
 // Hold takes a part of something that tasks share: a captured amount, a daily cap, the one refund of an order (law 16). It is taken
-// inside the commit that intends the effect, and given back only by the effect's outcome; while that is unknown it is held.
+// inside the commit that intends the effect, and given back only by the effect's outcome; while that is unknown it is held. A velocity
+// limit is given back by time: see [Velocity].
 type Hold struct {
 	Resource string `json:"resource"`        // such as "captured/123"; shared by all machines on the store
 	Amount   int64  `json:"amount"`          // above zero, in the resource's own unit
 	Limit    int64  `json:"limit"`           // how much there is in all, as far as is known now
 	Spent    bool   `json:"spent,omitempty"` // a confirmed effect has used it up; else any outcome gives it back
+
+	// Window makes it a velocity limit, see [Velocity]; zero is none.
+	Window time.Duration `json:"window,omitempty"`
+}
+
+// Velocity is a hold of a velocity limit: what is taken of the resource within any window is at most the limit, in the resource's own
+// unit: 500.00 an hour for a customer, 20 orders a minute (amount 1). Time gives it back and nothing else: it counts attempts, and
+// an effect that fails, or is withdrawn before it is sent, has been one.
+//
+// A commit counts at the instant that its history entry bears, whenever its effect is sent ([SendWithin] bounds that). What was taken
+// within a sixteenth of the window counts as one, until the last of it has left the window: never is more let through, and what
+// is refused (resource_short) may fit up to that much later than it could. A clock that steps back frees nothing; one that steps
+// forward does, as time does.
+//
+// A resource is for holds with a window or for holds without: while it has some of one kind, the other is refused (form). Give
+// each window a resource of its own. Where the window of a resource is made longer, what is older than the shorter one is forgotten.
+// A task that is imported into another store brings nothing that it took. The window is at least [MinWindow] and at most [MaxWindow].
+func Velocity(resource string, amount, limit int64, window time.Duration) Hold {
+	return Hold{Resource: resource, Amount: amount, Limit: limit, Window: window}
 }
 
 func (h Hold) check() error {
@@ -36,6 +60,10 @@ func (h Hold) check() error {
 		return fmt.Errorf("resource %q: names that begin with %q are the controller's own", h.Resource, ReservedResource)
 	case h.Amount <= 0 || h.Limit < 0:
 		return fmt.Errorf("a hold of %d out of %d", h.Amount, h.Limit)
+	case h.Window != 0 && (h.Window < MinWindow || h.Window > MaxWindow):
+		return fmt.Errorf("resource %q: a window of %v, at least %v and at most %v", h.Resource, h.Window, MinWindow, MaxWindow)
+	case h.Window != 0 && h.Spent:
+		return fmt.Errorf("resource %q: what has a window is given back by time, so it cannot be spent", h.Resource)
 	}
 	return nil
 }

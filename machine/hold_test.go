@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,5 +33,36 @@ func TestHoldNames(t *testing.T) {
 		p := newBench(t, m)
 		_, out := p.try(alice, borrow.With(loan{name}).As(guard.User))
 		require.Equal(t, code, out.Code(), name)
+	}
+}
+
+// TestHoldWindows: a velocity limit has a window of a declared size; a hold without one has none.
+func TestHoldWindows(t *testing.T) {
+	type loan struct {
+		Seconds int64 `json:"seconds"`
+		Nanos   int64 `json:"nanos"`
+		Spent   bool  `json:"spent"`
+	}
+	borrow := machine.NewEvent[loan]("borrow")
+	b := machine.New[Desk]("lender", Draft)
+	b.Final(Closed)
+	machine.On(b, borrow).From(Draft).To(Paying).By(guard.User).Then(
+		machine.Emit(Send, func(guard.Case[Desk, loan]) Transfer { return Transfer{} }),
+		machine.Reserve(func(c guard.Case[Desk, loan]) []machine.Hold {
+			h := machine.Velocity("r", 1, 1, time.Duration(c.Payload.Seconds)*time.Second+time.Duration(c.Payload.Nanos))
+			h.Spent = c.Payload.Spent
+			return []machine.Hold{h}
+		}))
+	machine.On(b, Send.Confirmed()).From(Paying).To(Closed)
+	machine.On(b, Send.Failed()).From(Paying).To(Closed)
+	m := b.MustBuild()
+	most := int64(machine.MaxWindow / time.Second)
+	for p, code := range map[loan]string{
+		{}: "", {Nanos: -1}: machine.CodeForm, {Nanos: 1}: machine.CodeForm, {Seconds: 1, Nanos: -1}: machine.CodeForm, {Seconds: 1}: "",
+		{Seconds: most}: "", {Seconds: most, Nanos: 1}: machine.CodeForm, {Spent: true}: "", {Seconds: 1, Spent: true}: machine.CodeForm,
+	} {
+		bench := newBench(t, m)
+		_, out := bench.try(alice, borrow.With(p).As(guard.User))
+		require.Equal(t, code, out.Code(), p)
 	}
 }

@@ -31,9 +31,9 @@ func (c *Controller) lacksHolds(ctx context.Context, s machine.Snapshot[any]) (l
 }
 
 // regain takes a hold of an intent that the resource does not know of, whether it fits or not: it has been promised. It gives whether it
-// did.
+// did. What has been taken of a velocity limit does not tell by whom: that is not taken again.
 func (s *shares) regain(key string, h machine.Hold) bool {
-	if slices.ContainsFunc(s.Holds, func(o share) bool { return o.Key == key }) {
+	if h.Window > 0 || slices.ContainsFunc(s.Holds, func(o share) bool { return o.Key == key }) {
 		return false
 	}
 	s.Holds = append(s.Holds, share{key, h.Amount})

@@ -242,6 +242,7 @@ func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[
 	}
 	withdrawn := r.unsent.withdrawn(next)
 	l, err := s.c.write(ctx, s.at, next, out.Entry(), slices.Concat(r.settle, withdrawn))
+	var short *shortError
 	switch {
 	case err == nil:
 		s.at, s.held, s.changed = l, nil, nil
@@ -253,11 +254,14 @@ func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[
 	case errors.Is(err, errRecount):
 		r.evidence = slices.DeleteFunc(r.evidence, func(e guard.Evidence) bool { return e.Fact() == machine.OpenChildren.Info() })
 		return machine.Outcome{}, true, nil
-	case errors.As(err, new(*shortError)):
+	case errors.As(err, new(*mixedError)):
+		done, err = s.conclude(ctx, r.p, r.evidence, s.refused(machine.Finding{Code: machine.CodeForm, Text: err.Error()}))
+		return done, false, err
+	case errors.As(err, &short):
 		if tip, e := s.c.st.Tip(ctx, s.Task()); e != nil || tip != s.at.tip {
 			return s.lost(ctx, r, out.Before) // it may be this very task's other commit that took it
 		}
-		done, err = s.conclude(ctx, r.p, r.evidence, s.refused(machine.Finding{Code: machine.CodeShort, Text: err.Error()}))
+		done, err = s.conclude(ctx, r.p, r.evidence, s.refused(short.finding()))
 		return done, false, err
 	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrTaken):
 		return s.lost(ctx, r, out.Before)

@@ -7,15 +7,18 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/pawlgo/pawl/machine"
 	"github.com/pawlgo/pawl/store"
 )
 
-// shares is the value of a resource: what is used up, and what is held by effects without an outcome.
+// shares is the value of a resource: what is used up, and what is held by effects without an outcome; or what has been taken of a
+// velocity limit.
 type shares struct {
 	Used  int64   `json:"used"`
 	Holds []share `json:"holds"`
+	velocity
 }
 
 // share is a hold, by the key of the effect that it goes with.
@@ -28,23 +31,57 @@ type share struct {
 type shortError struct {
 	hold machine.Hold
 	left int64
+	fits time.Time // when a velocity limit has enough again; zero when that is not known
 }
 
 // Error names the resource and what is left of it.
 func (e *shortError) Error() string {
-	return fmt.Sprintf("resource %s has %d left of %d, and %d is wanted", e.hold.Resource, e.left, e.hold.Limit, e.hold.Amount)
+	text := fmt.Sprintf("resource %s has %d left of %d, and %d is wanted", e.hold.Resource, e.left, e.hold.Limit, e.hold.Amount)
+	if e.hold.Window > 0 {
+		text += fmt.Sprintf(" within %v", e.hold.Window)
+	}
+	if !e.fits.IsZero() {
+		text += "; it fits from " + e.fits.UTC().Format(time.RFC3339) + " on"
+	}
+	return text
+}
+
+// finding is the refusal.
+func (e *shortError) finding() machine.Finding {
+	f := machine.Finding{Code: machine.CodeShort, Text: e.Error(), Details: map[string]any{"left": e.left, "limit": e.hold.Limit}}
+	if !e.fits.IsZero() {
+		f.Details["fits_from"] = e.fits.UTC().Format(time.RFC3339Nano)
+	}
+	return f
+}
+
+// mixedError says that a resource is for the other kind of holds.
+type mixedError struct{ hold machine.Hold }
+
+// Error names the resource.
+func (e *mixedError) Error() string {
+	kind := map[bool]string{true: "holds with a window", false: "holds without a window"}
+	return fmt.Sprintf("resource %s is for %s, and one of %s is asked for: give them names of their own",
+		e.hold.Resource, kind[e.hold.Window == 0], kind[e.hold.Window > 0])
 }
 
 // take adds a hold, unless it does not fit any more. Sums that overflow do not fit.
-func (s *shares) take(key string, h machine.Hold) error {
+func (s *shares) take(key string, h machine.Hold, at time.Time) error {
+	s.pass(at)
+	switch {
+	case h.Window > 0 && (s.Used > 0 || len(s.Holds) > 0), h.Window == 0 && len(s.Taken) > 0:
+		return &mixedError{h}
+	case h.Window > 0:
+		return s.velocity.take(h, at)
+	}
 	left := h.Limit
 	for _, taken := range append([]share{{Amount: s.Used}}, s.Holds...) {
 		if left = left - taken.Amount; left < 0 {
-			return &shortError{h, 0}
+			return &shortError{hold: h}
 		}
 	}
 	if h.Amount > left {
-		return &shortError{h, left}
+		return &shortError{hold: h, left: left}
 	}
 	s.Holds = append(s.Holds, share{key, h.Amount})
 	return nil
@@ -77,7 +114,7 @@ func (c *Controller) swaps(ctx context.Context, base loaded, next machine.Snapsh
 			var err error
 			switch {
 			case !had && i.Unsettled():
-				err = b.hold(ctx, c.st, h, func(s *shares) error { return s.take(i.Key, h) })
+				err = b.hold(ctx, c.st, h, func(s *shares) error { return s.take(i.Key, h, next.UpdatedAt) })
 			case i.Unsettled() && entry.Event == machine.EntryRestored:
 				err = b.hold(ctx, c.st, h, func(s *shares) error { s.regain(i.Key, h); return nil })
 			case had && before.Unsettled() && !i.Unsettled():
