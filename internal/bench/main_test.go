@@ -60,7 +60,7 @@ func TestNames(t *testing.T) {
 		require.Positive(t, b.callers)
 		require.Positive(t, b.calls)
 	}
-	require.Len(t, chosen(all(&warehouse{tasks: minTasks}), regexp.MustCompile("^commit/")), 2)
+	require.Len(t, chosen(all(&warehouse{tasks: minTasks}), regexp.MustCompile("^commit/")), 3)
 	require.Len(t, chosen(all(&warehouse{tasks: minTasks}), regexp.MustCompile("64$")), 2)
 }
 
