@@ -139,6 +139,7 @@ func toldClearHandoff(out machine.Outcome) (string, error) {
 func (a *App) stateHandoff(w *writer) *cobra.Command {
 	var status, next, evidence, blocker, proof, ttl string
 	var record uint64
+	var limit HandoffLimit
 	c := &cobra.Command{
 		Use:   "handoff NOTE",
 		Short: "Leave the note for the next wake-up",
@@ -153,6 +154,9 @@ continue needs next steps, complete needs evidence, blocked needs a blocker.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, err := hours(ttl)
+			if err == nil {
+				err = a.limitHandoff(c, &limit)
+			}
 			if err != nil {
 				return err
 			}
@@ -174,6 +178,7 @@ continue needs next steps, complete needs evidence, blocked needs a blocker.`,
 			return a.changeState(c, w, func(ctx context.Context, s workingstate.Agent) (machine.Outcome, error) { return s.Handoff(ctx, p) }, toldHandoff)
 		},
 	}
+	limit.Flag(c)
 	f := c.Flags()
 	f.StringVar(&status, "status", "", "continue, complete or blocked")
 	f.StringVar(&next, "next", "", "with continue: what is to be done next")
