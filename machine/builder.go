@@ -206,5 +206,8 @@ func (c *core) effect(i *EffectInfo, place string) {
 			c.fault("name", place, "effect: "+err.Error(), "rename it")
 		}
 		c.fact(i.Receipt, place)
+		for _, f := range i.whileReads() {
+			c.fact(f.Info(), place)
+		}
 	}
 }

@@ -105,6 +105,8 @@ type EffectDescription struct {
 	Receipt string `json:"receipt"`
 	Within  string `json:"within,omitempty"`
 	Matches bool   `json:"matches,omitempty"`
+	// While are the guards that must hold whenever it is sent.
+	While []GuardDescription `json:"while,omitempty"`
 }
 
 // Describe gives the definition as data.
@@ -139,6 +141,9 @@ func (c *core) describe() Description {
 		e := EffectDescription{Name: name, Args: i.Args.String(), Shape: shape(i.Args), Receipt: i.Receipt.Name, Matches: i.match != nil}
 		if i.Within > 0 {
 			e.Within = i.Within.String()
+		}
+		for _, g := range i.While {
+			e.While = append(e.While, GuardDescription{g.Name(), g.Revision(), factNames(g.Reads())})
 		}
 		d.Effects = append(d.Effects, e)
 	}

@@ -19,6 +19,7 @@ type EffectInfo struct {
 	Args    reflect.Type
 	Receipt *guard.FactInfo
 	Within  time.Duration // how long after its commit an intent may still be sent; 0 is for ever
+	While   []guard.Guard // what must still hold whenever it is sent; see SendWhile
 	// Retention is how long the provider honours the key; 0 is DefaultKeyRetention, below 0 not at all.
 	Retention time.Duration
 
@@ -57,9 +58,16 @@ func Matching[E, R any](match func(E, R) error) EffectOption[E, R] {
 	}
 }
 
-// SendWithin bounds how long after its commit an intent may be sent for the first time. Later it is withdrawn.
+// SendWithin bounds how long after its commit an intent may be sent for the first time. Later it fails, since it was not sent.
 func SendWithin[E, R any](d time.Duration) EffectOption[E, R] {
 	return func(i *EffectInfo) { i.Within = d }
+}
+
+// SendWhile says what must still hold whenever an intent is sent: right before, each fact that the guards read and that has an observer
+// is observed again. When it no longer holds, an intent that surely was not sent fails, and one that may have been is only looked up;
+// while it cannot be told, nothing is sent. The guards see no principal.
+func SendWhile[E, R any](guards ...guard.Guard) EffectOption[E, R] {
+	return func(i *EffectInfo) { i.While = append(i.While, guards...) }
 }
 
 // DefaultKeyRetention is how long a provider is taken to honour an idempotency key when the effect does not say.

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/pawlgo/pawl/guard"
@@ -18,7 +19,26 @@ func (c *core) lintEffects() {
 		if i.Within < 0 {
 			c.fault("no_time", c.placeOfEffect(i), name+" must be sent within less than no time", "give SendWithin a time above zero")
 		}
+		c.lintWhile(i)
 		c.lintSettles(i)
+	}
+}
+
+// lintWhile checks that what an effect is sent under can be judged: each fact is about something that arguments or data name.
+func (c *core) lintWhile(i *EffectInfo) {
+	for _, g := range i.While {
+		if g.Name() == "" {
+			c.fault("zero_guard", c.placeOfEffect(i), i.Name+" is sent while the zero Guard holds", "declare it with guard.New")
+		}
+	}
+	for _, f := range i.whileReads() {
+		if f.Info() == nil || f.Subject() != "" {
+			continue
+		}
+		if about := f.Info().About; about != "" && !c.subjects.names(about) && !findSubjects(i.Args).names(about) {
+			c.fault("about_nothing", c.placeOfEffect(i), fmt.Sprintf("%s looks at %s, which is about %q, and neither %v nor the data names one",
+				i.Name, f.Info().Name, about, i.Args), `tag a field about:"`+about+`"`)
+		}
 	}
 }
 

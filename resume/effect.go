@@ -95,6 +95,15 @@ func (j *job) send(ctx context.Context) error {
 	case frozen:
 		return j.later(ctx, store.Intent, 1, "an operator has stopped the effects of this machine")
 	}
+	if v, err := j.standing(ctx); err != nil || !v.Allowed() {
+		return j.hinder(ctx, v, err)
+	}
+	switch late, err := j.leaseOver(ctx); {
+	case err != nil:
+		return err
+	case late:
+		return nil
+	}
 	if j.done.Attempts++; j.done.First == 0 {
 		j.done.First = now.UnixMicro()
 	}
