@@ -115,6 +115,7 @@ func (c *Controller) swaps(ctx context.Context, base loaded, next machine.Snapsh
 			switch {
 			case !had && i.Unsettled():
 				err = b.hold(ctx, c.st, h, func(s *shares) error { return s.take(i.Key, h, next.UpdatedAt) })
+			case h.Window > 0: // only time gives it back
 			case i.Unsettled() && entry.Event == machine.EntryRestored:
 				err = b.hold(ctx, c.st, h, func(s *shares) error { s.regain(i.Key, h); return nil })
 			case had && before.Unsettled() && !i.Unsettled():
