@@ -2,6 +2,7 @@ package resume
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,11 +24,15 @@ type limited struct {
 type given struct{ at, amount int64 }
 
 func (l *limited) take(at, amount int64) error {
+	before := l.s
+	before.Taken = slices.Clone(l.s.Taken)
 	err := l.s.take("k", machine.Velocity("r", amount, l.limit, l.window), time.UnixMicro(at))
 	if l.last = at; len(l.given) > 0 {
 		l.last = max(at, l.given[len(l.given)-1].at)
 	}
-	if err == nil {
+	if err != nil {
+		l.s = before // what is refused is not written
+	} else {
 		l.given = append(l.given, given{l.last, amount})
 	}
 	return err
