@@ -104,10 +104,15 @@ type EffectDescription struct {
 	Shape   string `json:"shape"`
 	Receipt string `json:"receipt"`
 	Within  string `json:"within,omitempty"`
+	// Keys is how long the provider honours the key of an attempt: "" for [DefaultKeyRetention], [NoKeys] for one that honours none.
+	Keys    string `json:"keys,omitempty"`
 	Matches bool   `json:"matches,omitempty"`
 	// While are the guards that must hold whenever it is sent.
 	While []GuardDescription `json:"while,omitempty"`
 }
+
+// NoKeys stands in a description for a provider that honours no keys.
+const NoKeys = "none"
 
 // Describe gives the definition as data.
 func (m *Machine[D]) Describe() Description {
@@ -141,6 +146,12 @@ func (c *core) describe() Description {
 		e := EffectDescription{Name: name, Args: i.Args.String(), Shape: shape(i.Args), Receipt: i.Receipt.Name, Matches: i.match != nil}
 		if i.Within > 0 {
 			e.Within = i.Within.String()
+		}
+		switch {
+		case i.Retention < 0:
+			e.Keys = NoKeys
+		case i.Retention > 0 && i.Retention != DefaultKeyRetention:
+			e.Keys = i.Retention.String()
 		}
 		for _, g := range i.While {
 			e.While = append(e.While, GuardDescription{g.Name(), g.Revision(), factNames(g.Reads())})

@@ -175,6 +175,8 @@ func (d *diff) effect(was, is EffectDescription) {
 	d.doubtful("effect", is.Name, "receipt", was.Receipt, is.Receipt)
 	d.flag("effect", is.Name, "its receipt must match", was.Matches, is.Matches, false)
 	d.doubtful("effect", is.Name, "send within", was.Within, is.Within)
+	d.doubtful("effect", is.Name, "keys honoured", was.Keys, is.Keys)
+	d.guards("effect", is.Name, was.While, is.While)
 }
 
 func (d *diff) invariants(old, new []string) {

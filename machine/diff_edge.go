@@ -70,12 +70,17 @@ func hasState(d Description, s State) bool {
 }
 
 func guardNames(e EdgeDescription) []string {
-	var names []string
-	for _, g := range e.Guards {
-		names = append(names, g.Name)
-	}
+	names := namesOf(e.Guards)
 	if e.Confirm != "" {
 		names = append(names, "confirm "+e.Confirm)
+	}
+	return names
+}
+
+func namesOf(guards []GuardDescription) []string {
+	var names []string
+	for _, g := range guards {
+		names = append(names, g.Name)
 	}
 	return names
 }
@@ -91,7 +96,7 @@ func orNothing(names []string) string {
 func edgeDifferences(o, n way) []Difference {
 	d, name := &diff{}, n.String()
 	was, is := o.edge, n.edge
-	d.guards(name, was.Guards, is.Guards)
+	d.guards("edge", name, was.Guards, is.Guards)
 	d.needs(name, "fresh ", was.Fresh, is.Fresh)
 	d.needs(name, "confirmation ", present(was.Confirm), present(is.Confirm))
 	d.approval(name, was, is)
@@ -134,7 +139,7 @@ func present(name string) []string {
 	return []string{name}
 }
 
-func (d *diff) guards(edge string, was, is []GuardDescription) {
+func (d *diff) guards(part, owner string, was, is []GuardDescription) {
 	named := func(gs []GuardDescription, name string) int {
 		return slices.IndexFunc(gs, func(g GuardDescription) bool { return g.Name == name })
 	}
@@ -142,16 +147,16 @@ func (d *diff) guards(edge string, was, is []GuardDescription) {
 		i := named(is, o.Name)
 		switch {
 		case i < 0:
-			d.review(Loosened, "edge", edge, "guard "+o.Name+" is gone")
+			d.review(Loosened, part, owner, "guard "+o.Name+" is gone")
 		case o.Revision != is[i].Revision:
-			d.review(Altered, "edge", edge, fmt.Sprintf("guard %s was revision %d, is %d", o.Name, o.Revision, is[i].Revision))
+			d.review(Altered, part, owner, fmt.Sprintf("guard %s was revision %d, is %d", o.Name, o.Revision, is[i].Revision))
 		case !slices.Equal(o.Reads, is[i].Reads):
-			d.review(Altered, "edge", edge, fmt.Sprintf("guard %s read %s, reads %s", o.Name, orNothing(o.Reads), orNothing(is[i].Reads)))
+			d.review(Altered, part, owner, fmt.Sprintf("guard %s read %s, reads %s", o.Name, orNothing(o.Reads), orNothing(is[i].Reads)))
 		}
 	}
 	for _, n := range is {
 		if named(was, n.Name) < 0 {
-			d.add(Tightened, "edge", edge, "guard "+n.Name+" is new")
+			d.add(Tightened, part, owner, "guard "+n.Name+" is new")
 		}
 	}
 }

@@ -58,7 +58,8 @@ func Matching[E, R any](match func(E, R) error) EffectOption[E, R] {
 	}
 }
 
-// SendWithin bounds how long after its commit an intent may be sent for the first time. Later it fails, since it was not sent.
+// SendWithin bounds how long after its commit an intent may be sent. Later one that surely was not sent fails, and one that may have
+// been is only looked up: it is not sent again, even where the provider has nothing under its key.
 func SendWithin[E, R any](d time.Duration) EffectOption[E, R] {
 	return func(i *EffectInfo) { i.Within = d }
 }

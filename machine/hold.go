@@ -62,6 +62,8 @@ func (h Hold) check() error {
 		return fmt.Errorf("a hold of %d out of %d", h.Amount, h.Limit)
 	case h.Window != 0 && (h.Window < MinWindow || h.Window > MaxWindow):
 		return fmt.Errorf("resource %q: a window of %v, at least %v and at most %v", h.Resource, h.Window, MinWindow, MaxWindow)
+	case h.Window%time.Microsecond != 0:
+		return fmt.Errorf("resource %q: a window of %v, and the store's clock counts whole microseconds", h.Resource, h.Window)
 	case h.Window != 0 && h.Spent:
 		return fmt.Errorf("resource %q: what has a window is given back by time, so it cannot be spent", h.Resource)
 	}

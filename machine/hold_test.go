@@ -59,7 +59,7 @@ func TestHoldWindows(t *testing.T) {
 	most := int64(machine.MaxWindow / time.Second)
 	for p, code := range map[loan]string{
 		{}: "", {Nanos: -1}: machine.CodeForm, {Nanos: 1}: machine.CodeForm, {Seconds: 1, Nanos: -1}: machine.CodeForm, {Seconds: 1}: "",
-		{Seconds: most}: "", {Seconds: most, Nanos: 1}: machine.CodeForm, {Spent: true}: "", {Seconds: 1, Spent: true}: machine.CodeForm,
+		{Seconds: most}: "", {Seconds: most, Nanos: 1}: machine.CodeForm, {Seconds: 2, Nanos: 1}: machine.CodeForm, {Seconds: 2, Nanos: 1000}: "", {Spent: true}: "", {Seconds: 1, Spent: true}: machine.CodeForm,
 	} {
 		bench := newBench(t, m)
 		_, out := bench.try(alice, borrow.With(p).As(guard.User))

@@ -167,16 +167,19 @@ func pageEffects(b *strings.Builder, d Description) {
 	if len(d.Effects) == 0 {
 		return
 	}
-	pageTable(b, "Effects", "effect", "proved by", "receipt must match", "sent within")
+	pageTable(b, "Effects", "effect", "proved by", "receipt must match", "sent within", "sent while", "its key is honoured")
 	for _, e := range d.Effects {
-		match, within := "no", e.Within
+		match, within, keys := "no", e.Within, e.Keys
 		if e.Matches {
 			match = "yes"
 		}
 		if within == "" {
 			within = "any time"
 		}
-		pageRow(b, "`"+e.Name+"`", "`"+e.Receipt+"`", match, within)
+		if keys == "" {
+			keys = DefaultKeyRetention.String()
+		}
+		pageRow(b, "`"+e.Name+"`", "`"+e.Receipt+"`", match, within, strings.Join(namesOf(e.While), ", "), keys)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 const (
 	firstBackoff = time.Second
 	lastBackoff  = 10 * time.Minute
+	mostWaits    = 5 // doublings while something hinders it that is no fault of the provider
 )
 
 // errPanicked says that a handler panicked: what it did before is not known.
@@ -83,17 +84,17 @@ func (j *job) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if within := j.handler.effect.Within; within > 0 && now.Sub(j.intent.At) > within && !j.done.Maybe {
+	switch tooLate := j.tooLate(now); {
+	case j.done.Maybe && tooLate != "":
+		return j.later(ctx, store.Unknown, j.done.Lookups, tooLate) // it was to be sent again, and too much time has passed since
+	case tooLate != "":
 		return j.settle(ctx, j.handler.effect.Fail(j.intent.Key, "it was not sent in time"))
-	}
-	if j.done.Maybe && !j.mayRepeat(now) {
-		return j.later(ctx, store.Unknown, j.done.Lookups, forgotten) // it was to be sent again, and too much time has passed since
 	}
 	switch frozen, err := j.c.frozen(ctx, j.s.at.m.Name()); {
 	case err != nil:
 		return err
 	case frozen:
-		return j.later(ctx, store.Intent, 1, "an operator has stopped the effects of this machine")
+		return j.putOff(ctx, "an operator has stopped the effects of this machine")
 	}
 	if v, err := j.standing(ctx); err != nil || !v.Allowed() {
 		return j.hinder(ctx, v, err)
@@ -104,6 +105,7 @@ func (j *job) send(ctx context.Context) error {
 	case late:
 		return nil
 	}
+	j.done.Waits = 0
 	if j.done.Attempts++; j.done.First == 0 {
 		j.done.First = now.UnixMicro()
 	}
@@ -151,14 +153,29 @@ func (j *job) again(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !j.mayRepeat(now) {
-		return j.later(ctx, store.Unknown, j.done.Lookups, forgotten)
+	if tooLate := j.tooLate(now); tooLate != "" {
+		return j.later(ctx, store.Unknown, j.done.Lookups, tooLate)
 	}
 	j.done.Last = "the provider has nothing under the key; it is sent again"
 	return j.update(ctx, store.Intent, 0)
 }
 
-const forgotten = "the provider has nothing under the key, and may have forgotten it"
+// Why an effect of which the provider has nothing is not sent again.
+const (
+	forgotten = "the provider has nothing under the key, and may have forgotten it"
+	overdue   = "the provider has nothing under the key, and the time to send it is over"
+)
+
+// tooLate says why the effect may not be sent any more; "" when it may.
+func (j *job) tooLate(now time.Time) string {
+	switch within := j.handler.effect.Within; {
+	case within > 0 && now.Sub(j.intent.At) > within:
+		return overdue
+	case j.done.Maybe && !j.mayRepeat(now):
+		return forgotten
+	}
+	return ""
+}
 
 // mayRepeat tells whether the provider still honours the key of the first attempt.
 func (j *job) mayRepeat(now time.Time) bool {
@@ -214,6 +231,12 @@ func (j *job) settle(ctx context.Context, p machine.Proposal, receipts ...guard.
 func (j *job) later(ctx context.Context, status store.Status, tries int, why string) error {
 	j.done.Last = why
 	return j.update(ctx, status, backoff(j.row.ID, tries))
+}
+
+// putOff leaves an effect for when what hinders it is over: soon at first, and then every quarter of a minute.
+func (j *job) putOff(ctx context.Context, why string) error {
+	j.done.Waits = min(j.done.Waits+1, mostWaits)
+	return j.later(ctx, store.Intent, j.done.Waits, why)
 }
 
 func (j *job) update(ctx context.Context, status store.Status, wait time.Duration) error {

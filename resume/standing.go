@@ -49,7 +49,7 @@ func (j *job) hinder(ctx context.Context, v guard.Verdict, err error) error {
 	case v.Denied():
 		return j.settle(ctx, j.handler.effect.Fail(j.intent.Key, "it was not sent, for what it stood on is no longer so: "+v.Text()))
 	}
-	return j.later(ctx, store.Intent, 1, "what must still hold is not known now")
+	return j.putOff(ctx, "what must still hold is not known now")
 }
 
 // leaseOver tells whether the claim has run out before anything was sent: whoever has claimed the effect since decides about it

@@ -101,8 +101,35 @@ func TestNotSentWhileItIsNotKnown(t *testing.T) {
 	require.Equal(t, wireDone, d.lookAt("t1").State())
 }
 
-// An intent is sent until its time is over, and fails after it, since nothing was sent (send-by). What had been sent before is another
-// matter: only the first attempt is bounded.
+// The time to send bounds each attempt: what may have been sent before, and of which the provider has nothing, is sent again only within
+// it; after it somebody must find out.
+func TestNotSentAgainAfterItsTime(t *testing.T) {
+	for over, want := range map[time.Duration]int{-time.Minute: 2, time.Minute: 1} {
+		d := newWire(t)
+		d.pays = func() error { return errReset }
+		d.work()
+		d.pays = func() error { return nil }
+		d.sleep(wireWithin + over)
+		d.work()
+		require.Equal(t, want, d.wires, "%v", over)
+		require.Equal(t, map[int]machine.State{2: wireDone, 1: wireSending}[want], d.lookAt("t1").State())
+	}
+}
+
+// What hinders an effect is looked at less and less often, but at least every quarter of a minute.
+func TestHinderedIsTriedLessOften(t *testing.T) {
+	d := newWire(t)
+	looks := 0
+	d.clear = func() (bool, error) { looks++; return false, errors.New("down") }
+	for range 8 * 60 {
+		d.sleep(time.Second)
+		d.work()
+	}
+	require.Greater(t, looks, 8*60/17)
+	require.Less(t, looks, 8*60/7)
+}
+
+// An intent is sent until its time is over, and fails after it, since nothing was sent (send-by).
 func TestSendWithin(t *testing.T) {
 	for over, want := range map[time.Duration]machine.State{-time.Second: wireDone, time.Second: wireFailed} {
 		d := newWire(t)

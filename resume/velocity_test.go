@@ -35,6 +35,19 @@ func newHourly(t *testing.T) *bank {
 	return b
 }
 
+// What is taken counts from the commit that took it, whenever its task began.
+func TestVelocityCountsFromItsCommit(t *testing.T) {
+	b := newHourly(t)
+	s, err := b.ctl.Start(b.ctx, b.m.Task("a", alice, draw{"1", 100}), alice)
+	require.NoError(t, err)
+	b.sleep(10 * time.Hour)
+	b.commits(s, withdraw.With(machine.None{}).As(guard.User))
+	b.sleep(59 * time.Minute)
+	require.Equal(t, machine.CodeShort, b.withdraw("b", 1).Code())
+	b.sleep(2 * time.Minute)
+	require.NoError(t, b.withdraw("c", 1).Err())
+}
+
 // A velocity limit lets through what fits into its window, across restarts; whatever becomes of the effects, only time gives it back.
 func TestVelocityLimit(t *testing.T) {
 	b := newHourly(t)

@@ -106,6 +106,7 @@ func emitted(s machine.Snapshot[any]) []store.Effect {
 type progress struct {
 	Attempts int    `json:"attempts"`
 	Lookups  int    `json:"lookups"`
+	Waits    int    `json:"waits,omitempty"` // how often something hindered it since the last attempt
 	First    int64  `json:"first,omitempty"` // microseconds of the first attempt
 	Maybe    bool   `json:"maybe,omitempty"` // an attempt may have arrived
 	Last     string `json:"last,omitempty"`  // why it is not settled yet
