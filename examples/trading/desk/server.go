@@ -19,9 +19,6 @@ import (
 	"github.com/pawlgo/pawl/store/pebblestore"
 )
 
-// maxBody is the largest request or answer, in bytes.
-const maxBody = 1 << 20
-
 // Config is what a desk's process is given when it starts.
 type Config struct {
 	Dir      string    `json:"dir"`      // of the store
