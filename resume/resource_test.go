@@ -31,13 +31,18 @@ var (
 
 // withdrawals take from an account of 100, whatever tasks there are.
 func withdrawals() *machine.Machine[draw] {
-	b := machine.New[draw]("withdrawal", "asked")
+	return withdrawing("withdrawal", func(d draw) machine.Hold {
+		return machine.Hold{Resource: "account/" + d.Account, Amount: d.Amount, Limit: 100, Spent: true}
+	})
+}
+
+// withdrawing is a machine that pays out what a hold allows.
+func withdrawing(name string, hold func(draw) machine.Hold) *machine.Machine[draw] {
+	b := machine.New[draw](name, "asked")
 	b.Final("done", "failed")
 	machine.On(b, withdraw).From("asked").To("paying").By(guard.User).Then(
 		machine.Emit(payOut, func(c guard.Case[draw, machine.None]) draw { return c.Data }),
-		machine.Reserve(func(c guard.Case[draw, machine.None]) []machine.Hold {
-			return []machine.Hold{{Resource: "account/" + c.Data.Account, Amount: c.Data.Amount, Limit: 100, Spent: true}}
-		}))
+		machine.Reserve(func(c guard.Case[draw, machine.None]) []machine.Hold { return []machine.Hold{hold(c.Data)} }))
 	machine.On(b, payOut.Confirmed()).From("paying").To("done")
 	machine.On(b, payOut.Failed()).From("paying").To("failed")
 	return b.MustBuild()
@@ -50,8 +55,10 @@ type bank struct {
 	send func() error
 }
 
-func newBank(t *testing.T) *bank {
-	b := &bank{desk: newDesk(t), m: withdrawals(), send: func() error { return nil }}
+func newBank(t *testing.T) *bank { return newBankOf(t, withdrawals()) }
+
+func newBankOf(t *testing.T, m *machine.Machine[draw]) *bank {
+	b := &bank{desk: newDesk(t), m: m, send: func() error { return nil }}
 	b.st = store.NewMemory(store.MemoryOptions{Now: b.clock})
 	b.ctl = b.controller()
 	return b
@@ -101,18 +108,20 @@ func TestWhatFailedIsGivenBack(t *testing.T) {
 }
 
 // Many tasks and two controllers at once: never more than there is.
-func TestSharedAccountUnderARace(t *testing.T) {
-	b := newBank(t)
+func TestSharedAccountUnderARace(t *testing.T) { newBank(t).race() }
+
+// race proposes to withdraw 30 in many tasks and through two controllers at once; of 100, three get it.
+func (b *bank) race() {
 	ctls := []*resume.Controller{b.ctl, b.controller()}
 	var wg sync.WaitGroup
 	outs := make([]machine.Outcome, 24)
 	for i := range outs {
 		s, err := ctls[i%2].Start(b.ctx, b.m.Task(fmt.Sprintf("t%d", i), alice, draw{"1", 30}), alice)
-		require.NoError(t, err)
+		require.NoError(b.t, err)
 		wg.Go(func() {
 			var err error
 			if outs[i], err = s.Propose(b.ctx, withdraw.With(machine.None{}).As(guard.User)); err != nil {
-				t.Error(err)
+				b.t.Error(err)
 			}
 		})
 	}
@@ -122,10 +131,10 @@ func TestSharedAccountUnderARace(t *testing.T) {
 		if o.Kind == machine.Committed {
 			committed++
 		} else {
-			require.Equal(t, machine.CodeShort, o.Code())
+			require.Equal(b.t, machine.CodeShort, o.Code())
 		}
 	}
-	require.Equal(t, 3, committed)
+	require.Equal(b.t, 3, committed)
 }
 
 // A store without resources cannot serve a machine that reserves.

@@ -1,39 +1,22 @@
 package resume_test
 
 import (
-	"context"
-	"fmt"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
-	"github.com/pawlgo/pawl/resume"
-	"github.com/pawlgo/pawl/store"
 	"github.com/stretchr/testify/require"
 )
 
 // hourly are withdrawals of which an account allows 100 in any hour, failed ones included.
 func hourly() *machine.Machine[draw] {
-	b := machine.New[draw]("hourly", "asked")
-	b.Final("done", "failed")
-	machine.On(b, withdraw).From("asked").To("paying").By(guard.User).Then(
-		machine.Emit(payOut, func(c guard.Case[draw, machine.None]) draw { return c.Data }),
-		machine.Reserve(func(c guard.Case[draw, machine.None]) []machine.Hold {
-			return []machine.Hold{machine.Velocity("hourly/"+c.Data.Account, c.Data.Amount, 100, time.Hour)}
-		}))
-	machine.On(b, payOut.Confirmed()).From("paying").To("done")
-	machine.On(b, payOut.Failed()).From("paying").To("failed")
-	return b.MustBuild()
+	return withdrawing("hourly", func(d draw) machine.Hold {
+		return machine.Velocity("hourly/"+d.Account, d.Amount, 100, time.Hour)
+	})
 }
 
-func newHourly(t *testing.T) *bank {
-	b := &bank{desk: newDesk(t), m: hourly(), send: func() error { return nil }}
-	b.st = store.NewMemory(store.MemoryOptions{Now: b.clock})
-	b.ctl = b.controller()
-	return b
-}
+func newHourly(t *testing.T) *bank { return newBankOf(t, hourly()) }
 
 // What is taken counts from the commit that took it, whenever its task began.
 func TestVelocityCountsFromItsCommit(t *testing.T) {
@@ -75,47 +58,13 @@ func TestVelocityLimit(t *testing.T) {
 }
 
 // Many tasks and two controllers at once: never more than the window allows.
-func TestVelocityUnderARace(t *testing.T) {
-	b := newHourly(t)
-	ctls := []*resume.Controller{b.ctl, b.controller()}
-	var wg sync.WaitGroup
-	outs := make([]machine.Outcome, 12)
-	for i := range outs {
-		s, err := ctls[i%2].Start(b.ctx, b.m.Task(fmt.Sprintf("t%d", i), alice, draw{"1", 30}), alice)
-		require.NoError(t, err)
-		wg.Go(func() {
-			var err error
-			if outs[i], err = s.Propose(context.Background(), withdraw.With(machine.None{}).As(guard.User)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	committed := 0
-	for _, o := range outs {
-		if o.Kind == machine.Committed {
-			committed++
-		} else {
-			require.Equal(t, machine.CodeShort, o.Code())
-		}
-	}
-	require.Equal(t, 3, committed)
-}
+func TestVelocityUnderARace(t *testing.T) { newHourly(t).race() }
 
 // A resource of the other kind of holds is refused in the proposal, and nothing changes.
 func TestVelocityOnAnAccount(t *testing.T) {
 	b := newBank(t)
 	require.NoError(t, b.withdraw("a", 60).Err())
-	m := machine.New[draw]("mixed", "asked")
-	m.Final("done", "failed")
-	machine.On(m, withdraw).From("asked").To("paying").By(guard.User).Then(
-		machine.Emit(payOut, func(c guard.Case[draw, machine.None]) draw { return c.Data }),
-		machine.Reserve(func(c guard.Case[draw, machine.None]) []machine.Hold {
-			return []machine.Hold{machine.Velocity("account/"+c.Data.Account, c.Data.Amount, 100, time.Hour)}
-		}))
-	machine.On(m, payOut.Confirmed()).From("paying").To("done")
-	machine.On(m, payOut.Failed()).From("paying").To("failed")
-	b.m = m.MustBuild()
+	b.m = withdrawing("mixed", func(d draw) machine.Hold { return machine.Velocity("account/"+d.Account, d.Amount, 100, time.Hour) })
 	b.ctl = b.controller()
 	out := b.withdraw("b", 1)
 	require.Equal(t, machine.CodeForm, out.Code())
