@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +71,7 @@ func (h Hold) check() error {
 	return nil
 }
 
-// Reserve takes holds with the effect of the same commit. Its edge must have an [Emit], and the holds go with that effect; when one
+// Reserve takes holds with the effect of the same commit, at most one of each resource. Its edge must have an [Emit], and the holds go with that effect; when one
 // of the resources has not enough left, the commit is refused (resource_short).
 func Reserve[D, P any](f func(guard.Case[D, P]) []Hold) Output[D, P] {
 	return Output[D, P]{output{kind: reserves, run: func(s *guard.Scene, data, payload any) []any {
@@ -90,7 +91,11 @@ func (a *attempt) hold(j *judged, s *Snapshot[any]) {
 		}
 		for _, m := range made {
 			h := m.(Hold)
-			if err := h.check(); err != nil {
+			err := h.check()
+			if slices.ContainsFunc(j.holds, func(o Hold) bool { return o.Resource == h.Resource }) {
+				err = fmt.Errorf("two holds of resource %q in one commit: make it one of their sum", h.Resource)
+			}
+			if err != nil {
 				j.deny("reserve", CodeForm, err.Error())
 				return
 			}

@@ -66,3 +66,25 @@ func TestHoldWindows(t *testing.T) {
 		require.Equal(t, code, out.Code(), p)
 	}
 }
+
+// TestHoldsOfOneResource: what one commit takes of a resource is one hold, or its key would not tell them apart.
+func TestHoldsOfOneResource(t *testing.T) {
+	type loan struct {
+		Second string `json:"second"`
+	}
+	borrow := machine.NewEvent[loan]("borrow")
+	b := machine.New[Desk]("lender", Draft)
+	b.Final(Closed)
+	machine.On(b, borrow).From(Draft).To(Paying).By(guard.User).Then(
+		machine.Emit(Send, func(guard.Case[Desk, loan]) Transfer { return Transfer{} }),
+		machine.Reserve(func(c guard.Case[Desk, loan]) []machine.Hold {
+			return []machine.Hold{{Resource: "first", Amount: 1, Limit: 9}, {Resource: c.Payload.Second, Amount: 1, Limit: 9}}
+		}))
+	machine.On(b, Send.Confirmed()).From(Paying).To(Closed)
+	machine.On(b, Send.Failed()).From(Paying).To(Closed)
+	m := b.MustBuild()
+	for second, code := range map[string]string{"first": machine.CodeForm, "second": ""} {
+		_, out := newBench(t, m).try(alice, borrow.With(loan{second}).As(guard.User))
+		require.Equal(t, code, out.Code(), second)
+	}
+}

@@ -89,15 +89,10 @@ func (s *shares) take(key string, h machine.Hold, at time.Time) error {
 
 // settle gives a hold back, or uses it up.
 func (s *shares) settle(key string, h machine.Hold, confirmed bool) {
-	i := slices.IndexFunc(s.Holds, func(h share) bool { return h.Key == key })
-	if i < 0 { // the task was imported, and nobody has released the store yet
-		i = len(s.Holds)
-		s.Holds = append(s.Holds, share{key, h.Amount})
-	}
+	s.Holds = slices.DeleteFunc(s.Holds, func(o share) bool { return o.Key == key }) // none, when the task was imported and is not released yet
 	if confirmed && h.Spent {
-		s.Used += min(s.Holds[i].Amount, math.MaxInt64-s.Used)
+		s.Used += min(h.Amount, math.MaxInt64-s.Used)
 	}
-	s.Holds = slices.Delete(s.Holds, i, i+1)
 }
 
 // swaps are the new values of the resources that a version takes from or gives back to: taken with a new intent, given back or

@@ -13,7 +13,7 @@ import (
 )
 
 // MaxUpdates is how often [Controller.Update] proposes when other commits keep coming first. Of two controllers that keep updating
-// the same task one may lose every second race by chance: eight in a row happen, thirty-two do not.
+// the same task one may lose every second race by chance: eight in a row happen, thirty-two hardly do.
 const MaxUpdates = 32
 
 // turns lets one Update of a task in at a time, so that those of one controller never get in each other's way.
