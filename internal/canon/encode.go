@@ -61,24 +61,36 @@ func appendStringValue(dst []byte, v reflect.Value, _ int) ([]byte, error) {
 func appendString(dst []byte, s string) ([]byte, error) {
 	dst = append(dst, '"')
 	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c >= utf8.RuneSelf:
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				return nil, &encodeError{err: fmt.Errorf("invalid UTF-8 at byte %d", i)}
-			}
-			i += n
+	for i := plainTo(s, 0); i < len(s); i = plainTo(s, i) {
+		if c := s[i]; c < utf8.RuneSelf {
+			dst = appendEscape(append(dst, s[from:i]...), c)
+			i++
+			from = i
 			continue
-		case c < 0x20 || c == '"' || c == '\\':
-			dst = append(dst, s[from:i]...)
-			dst = appendEscape(dst, c)
-			from = i + 1
 		}
-		i++
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			return nil, &encodeError{err: fmt.Errorf("invalid UTF-8 at byte %d", i)}
+		}
+		i += n
 	}
 	return append(append(dst, s[from:]...), '"'), nil
+}
+
+// plain are the bytes that stand for themselves in a JSON string.
+var plain = func() (is [256]bool) {
+	for c := 0x20; c < utf8.RuneSelf; c++ {
+		is[c] = c != '"' && c != '\\'
+	}
+	return is
+}()
+
+// plainTo is where the next byte at or after i is that does not stand for itself.
+func plainTo(s string, i int) int {
+	for i < len(s) && plain[s[i]] {
+		i++
+	}
+	return i
 }
 
 func appendEscape(dst []byte, c byte) []byte {
@@ -130,18 +142,15 @@ func (s *structType) append(dst []byte, v reflect.Value, depth int) ([]byte, err
 		return nil, &encodeError{err: errDeep}
 	}
 	dst = append(dst, '{')
-	first := true
+	from := 1 // the first label comes without its comma
 	for i := range s.fields {
 		f := &s.fields[i]
 		fv, ok := f.in(v)
 		if !ok || f.omitted(fv) {
 			continue
 		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = append(dst, f.label...)
+		dst = append(dst, f.label[from:]...)
+		from = 0
 		var err error
 		if dst, err = f.codec.append(dst, fv, depth+1); err != nil {
 			return nil, within(err, f.name)

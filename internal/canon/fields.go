@@ -10,7 +10,7 @@ import (
 // field is one JSON member of a struct type.
 type field struct {
 	name     string
-	label    string // the name, encoded, with its colon
+	label    string // a comma, the name, encoded, and its colon
 	index    []int  // as for reflect.Value.FieldByIndex
 	typ      reflect.Type
 	tagged   bool
@@ -114,7 +114,7 @@ func newField(sf reflect.StructField, tag string, index []int) field {
 	f.quoted = has("string")
 	f.verbatim = sf.Tag.Get("canon") == "verbatim" && sf.Type == rawType
 	f.required = sf.Type.Kind() != reflect.Pointer && !f.empty && f.zero == nil
-	label, _ := appendString(nil, f.name)
+	label, _ := appendString([]byte{','}, f.name)
 	f.label = string(label) + ":"
 	return f
 }
@@ -165,6 +165,9 @@ func emptyValue(v reflect.Value) bool {
 
 // in finds the field in v; not ok when an embedded pointer on the way is nil.
 func (f *field) in(v reflect.Value) (reflect.Value, bool) {
+	if len(f.index) == 1 {
+		return v.Field(f.index[0]), true
+	}
 	for i, x := range f.index {
 		if i > 0 && v.Kind() == reflect.Pointer {
 			if v.IsNil() {
