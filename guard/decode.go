@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-playground/validator/v10"
 
@@ -107,12 +108,47 @@ var decodeValidator = func() *validator.Validate {
 // does not hold, naming field, tag and parameter, in declaration order. A tag that cannot be applied,
 // which a value in a field of interface type can bring about, is unsupported_type.
 func Validate(v any) (err error) {
+	if t := reflect.TypeOf(v); t == nil || !decodeTagged(t) {
+		return nil
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = &FormError{Code: canon.CodeUnsupported, Text: fmt.Sprintf("validate tag of %T: %v", v, p)}
 		}
 	}()
 	return errors.Join(decodeFaults(reflect.ValueOf(v), "")...)
+}
+
+var decodeKnownTagged sync.Map // reflect.Type to whether a validate tag can stand anywhere in its values
+
+// decodeTagged says whether a validate tag can stand anywhere in the values of a type. Most facts have none, and need no judging.
+func decodeTagged(t reflect.Type) bool {
+	if known, ok := decodeKnownTagged.Load(t); ok {
+		return known.(bool)
+	}
+	tagged := decodeFindTag(t, map[reflect.Type]bool{})
+	decodeKnownTagged.Store(t, tagged)
+	return tagged
+}
+
+func decodeFindTag(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Interface:
+		return true // whatever is in there
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map: // the keys of a map are strings or numbers
+		return decodeFindTag(t.Elem(), seen)
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if f.Tag.Get("validate") != "" || decodeFindTag(f.Type, seen) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // decodeHolds says whether t is of kind k or points to it.

@@ -71,16 +71,6 @@ func (e Entry) mark(o Entry, by Order) int {
 	return e.At.Compare(o.At)
 }
 
-// isScalar tells whether a value is a plain scalar: it has no memory that another could change, no tags and no methods, so
-// what can be encoded decodes to itself.
-func isScalar(v any) bool {
-	switch v.(type) {
-	case string, bool, int64:
-		return true
-	}
-	return false
-}
-
 // sameValue compares two values of a fact. Anything that is not a plain scalar is compared by its canonical
 // bytes: two values that would be stored alike are the same, whatever their memory looks like.
 func sameValue(a, b any) bool {

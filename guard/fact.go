@@ -51,6 +51,7 @@ type FactInfo struct {
 
 	decode       func([]byte) (any, error)
 	decodeStored func([]byte) (any, error)
+	own          func(v any, raw []byte) (any, error)
 	same         func(a, b any) bool
 }
 
@@ -148,6 +149,7 @@ func NewFact[T any](name string, from Source, opts ...FactOption) Fact[T] {
 	i := &FactInfo{Name: name, Source: from.name, Order: BySourceTime, Type: reflect.TypeFor[T]()}
 	i.decode = func(raw []byte) (any, error) { return Decode[T](raw) }
 	i.decodeStored = func(raw []byte) (any, error) { return DecodeStored[T](raw) }
+	i.own = ownFor[T](i)
 	i.same = sameValue
 	for _, o := range opts {
 		o(i)

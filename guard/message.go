@@ -13,18 +13,17 @@ const MessageResource = "pawl.reply/"
 // for a choice, which names its offer by itself. A message without an id of its source is known by who wrote what and when.
 func (e Evidence) Message() string { return e.message }
 
-func message(e Entry, id string) string {
-	r, isReply := e.Value.(Reply)
-	if !isReply || r.Choice != ChoiceNone || r.Consent() != Yes {
+func (e *Evidence) messageName(r Reply) string {
+	if r.Choice != ChoiceNone || e.consent != Yes {
 		return ""
 	}
-	said := append(make([]byte, 0, 256), e.Source...)
-	if said = append(said, 0); id != "" {
-		said = append(said, id...)
+	said := append(make([]byte, 0, 256), e.entry.Source...)
+	if said = append(said, 0); e.id != "" {
+		said = append(said, e.id...)
 	} else {
 		said = append(append(said, 0), r.By...)
 		said = append(append(append(said, 0), r.Text...), 0)
-		said = e.At.AppendFormat(said, time.RFC3339Nano)
+		said = e.entry.At.AppendFormat(said, time.RFC3339Nano)
 	}
 	return string(canon.AppendDigest(append(make([]byte, 0, 64), MessageResource...), said))
 }

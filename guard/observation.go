@@ -102,8 +102,8 @@ type Evidence struct {
 	entry Entry
 	raw   []byte
 	id    string
-	// message is the name of a message that says yes in words.
-	message string
+	consent Consent // of a reply
+	message string  // the name of a message that says yes in words
 	pulled  bool
 }
 
@@ -112,6 +112,9 @@ func (e Evidence) Raw() []byte { return e.raw }
 
 // ID is the source's own id of the observation, "" when it gave none.
 func (e Evidence) ID() string { return e.id }
+
+// Consent is what a reply says, see [Reply.Consent]; unclear for other evidence.
+func (e Evidence) Consent() Consent { return e.consent }
 
 // Entry is the verified value.
 func (e Evidence) Entry() Entry { return e.entry }
@@ -156,8 +159,8 @@ func Verify(o Observation, a Acceptance) (Evidence, error) {
 	if err == nil && len(raw) > MaxValue {
 		return Evidence{}, &EvidenceError{e.Key, "too_long", fmt.Sprintf("a value of %d bytes, at most %d", len(raw), MaxValue)}
 	}
-	if err == nil && !isScalar(e.Value) {
-		e.Value, err = info.Decode(raw)
+	if err == nil {
+		e.Value, err = info.own(e.Value, raw)
 	}
 	if err != nil {
 		return Evidence{}, &EvidenceError{e.Key, "form", err.Error()}
@@ -166,7 +169,12 @@ func Verify(o Observation, a Acceptance) (Evidence, error) {
 		e.At = a.Now
 	}
 	e.At, e.Seen, e.BasedOn = micros(e.At), micros(a.Now), a.BasedOn
-	return Evidence{info: info, entry: e, raw: raw, id: o.id, message: message(e, o.id)}, nil
+	out := Evidence{info: info, entry: e, raw: raw, id: o.id}
+	if r, isReply := e.Value.(Reply); isReply {
+		out.consent = r.Consent()
+		out.message = out.messageName(r)
+	}
+	return out, nil
 }
 
 // faults is why the observation cannot be evidence of the declared fact, whatever its value.

@@ -92,13 +92,14 @@ func (o *OpenOffer) declined(answers []Answer) bool {
 
 // answer is what a piece of evidence says to an offer; false when it says nothing that counts. Words that say yes count only when
 // the channel vouches that the question came right before them, and are about none of several open offers (case B025).
-func (a *attempt) answer(o *OpenOffer, e guard.Entry) (Answer, bool) {
+func (a *attempt) answer(o *OpenOffer, ev *guard.Evidence) (Answer, bool) {
+	e := ev.Entry()
 	r, isReply := e.Value.(guard.Reply)
 	if !isReply || e.Key.Subject != o.ID || !a.c.relevant(&a.s, e) {
 		return Answer{}, false
 	}
 	n := Answer{By: r.By, Says: SaidUnclear, Choice: r.Choice != guard.ChoiceNone, At: e.At}
-	switch r.Consent() {
+	switch ev.Consent() {
 	case guard.No:
 		n.Says = SaidNo
 	case guard.Yes:
@@ -134,7 +135,7 @@ func (a *attempt) answers(o *OpenOffer) []Answer {
 func (a *attempt) hearAll(o *OpenOffer) []Answer {
 	all := o.Answers
 	for i := range a.evidence {
-		if n, counts := a.answer(o, a.evidence[i].Entry()); counts {
+		if n, counts := a.answer(o, &a.evidence[i]); counts {
 			all = with(all, n)
 		}
 	}
@@ -170,12 +171,13 @@ func (a *attempt) hear(next *Snapshot[any]) []Voided {
 }
 
 // answersChange tells whether evidence says something to an offer that was not said before.
-func (a *attempt) answersChange(e guard.Entry) bool {
-	i := slices.IndexFunc(a.s.Offers, func(o OpenOffer) bool { return o.ID == e.Key.Subject })
+func (a *attempt) answersChange(ev *guard.Evidence) bool {
+	subject := ev.Entry().Key.Subject
+	i := slices.IndexFunc(a.s.Offers, func(o OpenOffer) bool { return o.ID == subject })
 	if i < 0 {
 		return false
 	}
-	n, counts := a.answer(&a.s.Offers[i], e)
+	n, counts := a.answer(&a.s.Offers[i], ev)
 	return counts && adds(a.s.Offers[i].Answers, n)
 }
 
@@ -189,18 +191,18 @@ type UsedReply struct {
 // usedReplies are the messages that this step counts for an offer that stays open, or that it uses.
 func (a *attempt) usedReplies(next *Snapshot[any], used string) (out []UsedReply) {
 	for i := range a.evidence {
-		e := a.evidence[i].Entry()
-		name := a.evidence[i].Message()
-		if name == "" {
+		ev := &a.evidence[i]
+		if ev.Message() == "" {
 			continue
 		}
-		at := slices.IndexFunc(a.s.Offers, func(o OpenOffer) bool { return o.ID == e.Key.Subject })
-		if _, open := next.Offer(e.Key.Subject); at < 0 || !open && used != e.Key.Subject {
+		k := ev.Entry().Key
+		at := slices.IndexFunc(a.s.Offers, func(o OpenOffer) bool { return o.ID == k.Subject })
+		if _, open := next.Offer(k.Subject); at < 0 || !open && used != k.Subject {
 			continue
 		}
 		said := a.s.Offers[at].Answers
-		if n, counts := a.answer(&a.s.Offers[at], e); counts && n.Says == SaidYes && adds(said, n) {
-			out = append(out, UsedReply{name, e.Key})
+		if n, counts := a.answer(&a.s.Offers[at], ev); counts && n.Says == SaidYes && adds(said, n) {
+			out = append(out, UsedReply{ev.Message(), k})
 		}
 	}
 	return out

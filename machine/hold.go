@@ -74,8 +74,8 @@ func (h Hold) check() error {
 // Reserve takes holds with the effect of the same commit, at most one of each resource. Its edge must have an [Emit], and the holds go with that effect; when one
 // of the resources has not enough left, the commit is refused (resource_short).
 func Reserve[D, P any](f func(guard.Case[D, P]) []Hold) Output[D, P] {
-	return Output[D, P]{output{kind: reserves, run: func(s *guard.Scene, data, payload any) []any {
-		return erase(f(caseOf[D, P](s, data, payload)))
+	return Output[D, P]{output{kind: reserves, holds: func(s *guard.Scene, data, payload any) []Hold {
+		return f(caseOf[D, P](s, data, payload))
 	}}}
 }
 
@@ -85,12 +85,12 @@ func (a *attempt) hold(j *judged, s *Snapshot[any]) {
 		if o.kind != reserves {
 			continue
 		}
-		made, v := j.run(o, s.Data)
+		var made []Hold
+		v := j.grounded(func() { made = o.holds(j.scene, s.Data, j.payload) })
 		if j.add("reserve", v); !v.Allowed() {
 			return
 		}
-		for _, m := range made {
-			h := m.(Hold)
+		for _, h := range made {
 			err := h.check()
 			if slices.ContainsFunc(j.holds, func(o Hold) bool { return o.Resource == h.Resource }) {
 				err = fmt.Errorf("two holds of resource %q in one commit: make it one of their sum", h.Resource)

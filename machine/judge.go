@@ -72,15 +72,20 @@ func (j *judged) Unsettled(effect string) int { return j.at.unsettled(effect, j.
 
 func (j *judged) deny(name, code, text string) { j.add(name, guard.Deny(code, text)) }
 
-// run computes an output. What it is made of must be known.
+// run computes an output.
 func (j *judged) run(o output, data any) (made []any, v guard.Verdict) {
+	v = j.grounded(func() { made = o.run(j.scene, data, j.payload) })
+	return made, v
+}
+
+// grounded runs the function of an output. What it looks at must be known.
+func (j *judged) grounded(f func()) (v guard.Verdict) {
 	defer func() {
 		if p := recover(); p != nil {
-			made, v = nil, guard.Deny(CodeEdgeFault, fmt.Sprintf("an output panicked: %.200v", p))
+			v = guard.Deny(CodeEdgeFault, fmt.Sprintf("an output panicked: %.200v", p))
 		}
 	}()
-	v = guard.Grounded(j.scene, func() { made = o.run(j.scene, data, j.payload) })
-	return made, v
+	return guard.Grounded(j.scene, f)
 }
 
 // judge runs everything that may refuse an edge before it is taken.

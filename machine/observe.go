@@ -148,7 +148,7 @@ func (a *attempt) news() bool {
 			}
 			continue
 		}
-		if a.answersChange(ev.Entry()) {
+		if a.answersChange(&ev) {
 			return true // of several people, and with clocks that differ, what is not the newest counts as well
 		}
 		switch a.merged[i] {

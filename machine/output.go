@@ -22,6 +22,7 @@ type output struct {
 	party   Party
 	expires time.Duration
 	run     func(s *guard.Scene, data, payload any) []any
+	holds   func(s *guard.Scene, data, payload any) []Hold // of reserves, instead of run
 }
 
 // Output is something that a commit brings about. Its function must be pure; in its case, Data is from before the commit.
