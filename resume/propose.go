@@ -242,11 +242,12 @@ func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[
 	}
 	withdrawn := r.unsent.withdrawn(next)
 	l, err := s.c.write(ctx, s.at, next, out.Entry(), slices.Concat(r.settle, withdrawn))
-	var short *shortError
-	switch {
-	case err == nil:
+	if err == nil {
 		s.at, s.held, s.changed = l, nil, nil
 		return out, false, nil
+	}
+	short, isShort := errors.AsType[*shortError](err)
+	switch {
 	case errors.Is(err, store.ErrLapsed), errors.As(err, new(*stoppedError)):
 		return machine.Outcome{}, true, nil
 	case errors.Is(err, store.ErrFenced) && len(withdrawn) > 0: // it has been sent meanwhile, or is being sent
@@ -257,7 +258,7 @@ func (s *Session) commit(ctx context.Context, r *request, next machine.Snapshot[
 	case errors.As(err, new(*mixedError)):
 		done, err = s.conclude(ctx, r.p, r.evidence, s.refused(machine.Finding{Code: machine.CodeForm, Text: err.Error()}))
 		return done, false, err
-	case errors.As(err, &short):
+	case isShort:
 		if tip, e := s.c.st.Tip(ctx, s.Task()); e != nil || tip != s.at.tip {
 			return s.lost(ctx, r, out.Before) // it may be this very task's other commit that took it
 		}

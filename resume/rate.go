@@ -39,6 +39,9 @@ const codeTooFast = "too_fast" // more proposals than the configured rate allows
 // tooFast refuses a proposal over the rate of its task or its principal, whatever its form, before anything is read. The zero
 // Outcome lets it pass. It is not kept as an attempt: a flood must not wash out what else was tried.
 func (s *Session) tooFast(ctx context.Context, event string) (machine.Outcome, error) {
+	if !s.c.taskRate.bounds() && !s.c.principalRate.bounds() {
+		return machine.Outcome{}, nil
+	}
 	now, err := s.c.now(ctx)
 	if err != nil {
 		return machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
@@ -52,9 +55,12 @@ func (s *Session) tooFast(ctx context.Context, event string) (machine.Outcome, e
 	return out, nil
 }
 
+// bounds tells whether there is a rate at all.
+func (b *buckets) bounds() bool { return b.rate.Burst >= 1 && b.rate.Per > 0 }
+
 // take uses one of the name's burst; else it says how long to wait.
 func (b *buckets) take(name string, now time.Time) (wait time.Duration) {
-	if b.rate.Burst < 1 || b.rate.Per <= 0 {
+	if !b.bounds() {
 		return 0
 	}
 	b.mu.Lock()

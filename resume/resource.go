@@ -74,14 +74,15 @@ func (s *shares) take(key string, h machine.Hold, at time.Time) error {
 	case h.Window > 0:
 		return s.velocity.take(h, at)
 	}
-	left := h.Limit
-	for _, taken := range append([]share{{Amount: s.Used}}, s.Holds...) {
-		if left = left - taken.Amount; left < 0 {
-			return &shortError{hold: h}
+	left := h.Limit - s.Used
+	for _, taken := range s.Holds {
+		if left < 0 {
+			break
 		}
+		left -= taken.Amount
 	}
 	if h.Amount > left {
-		return &shortError{hold: h, left: left}
+		return &shortError{hold: h, left: max(left, 0)}
 	}
 	s.Holds = append(s.Holds, share{key, h.Amount})
 	return nil
@@ -150,6 +151,9 @@ func (b *basket) change(ctx context.Context, st store.Store, name string, f func
 		r, err := st.(store.Resources).Resource(ctx, name)
 		if err != nil {
 			return fmt.Errorf("resource %s: %w", name, err)
+		}
+		if b.resources == nil {
+			b.resources = make([]store.Resource, 0, 2) // a message and a hold
 		}
 		b.resources, i = append(b.resources, r), len(b.resources)
 	}
