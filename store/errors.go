@@ -14,6 +14,7 @@ var (
 	ErrFenced    = errors.New("effect has another revision")            // the effect has changed hands or is settled: stop working on it ([FencedError])
 	ErrSwap      = errors.New("resource has another revision")          // a resource was changed by another commit: read it again ([SwapError])
 	ErrUnsettled = errors.New("effect is unsettled")                    // not while an effect is unsettled
+	ErrUncounted = errors.New("what it took elsewhere is not counted")  // not while what an imported task took of resources is not counted here ([Imported])
 	ErrCorrupt   = errors.New("stored bytes are corrupt")               // stored bytes are damaged ([CorruptError])
 	ErrNewer     = errors.New("written by a newer version")             // a later version wrote it; do not touch it ([NewerError])
 	ErrErased    = errors.New("task is erased")                         // the task was erased; its id is never used again ([ErasedError])

@@ -225,7 +225,9 @@ func ExportAll(ctx context.Context, s Store, w io.Writer) error {
 }
 
 // Import takes what Export or ExportAll wrote, one task after the other, and says how many tasks it imported before it
-// ended or failed. The task at which it failed is not imported. Malformed input is ErrInvalid and names the line.
+// ended or failed. The task at which it failed is not imported. One that is there already with all that the lines hold of it is passed over, so that
+// an import which was interrupted can be made again; one that is there with another history is an ErrConflict. Malformed input is
+// ErrInvalid and names the line.
 func Import(ctx context.Context, c Copier, r io.Reader) (tasks int, err error) {
 	in := &importer{lines: bufio.NewScanner(r)}
 	in.lines.Buffer(nil, 4*MaxCommit)
@@ -233,15 +235,46 @@ func Import(ctx context.Context, c Copier, r io.Reader) (tasks int, err error) {
 	for in.task != "" {
 		task := in.task
 		effects := in.effects(task)
-		if err := c.Import(ctx, task, in.records(task), effects); err != nil {
+		err := c.Import(ctx, task, in.records(task), effects)
+		there := false
+		if errors.Is(err, ErrConflict) {
+			there, err = in.there(ctx, c, task, err)
+		}
+		if err != nil {
 			return tasks, fmt.Errorf("import, line %d: %w", in.n, errors.Join(in.err, err))
 		}
-		tasks++
+		if !there {
+			tasks++
+		}
 	}
 	if in.err != nil {
 		return tasks, fmt.Errorf("import, line %d: %w", in.n, in.err)
 	}
 	return tasks, nil
+}
+
+// there passes over a task if the store has all of its records, and gives the conflict if it has not. It reads the records either way.
+func (in *importer) there(ctx context.Context, c Copier, task string, conflict error) (bool, error) {
+	var last Tip
+	for r, err := range in.records(task) {
+		if err != nil {
+			return false, err
+		}
+		last = r.Tip
+	}
+	s, can := c.(Store)
+	if !can || last.Version == 0 {
+		return false, conflict
+	}
+	for r, err := range s.History(ctx, task, last.Version, last.Version) {
+		if err != nil {
+			return false, err
+		}
+		if r.Tip == last {
+			return true, nil
+		}
+	}
+	return false, conflict
 }
 
 // importer reads lines; it stands on the next one, whose task is empty at the end and after an error.

@@ -81,12 +81,13 @@ type Resources interface {
 type Keeper interface {
 	// Prune removes the records below a version, which must exist, and leaves a base row with the version
 	// and hash of the newest one removed, so that the chain above stays verifiable. Unsettled effects,
-	// once-names and the tip are never touched. Pruning again below the same version is a no-op.
+	// once-names and the tip are never touched. Pruning again below the same version is a no-op. ErrUncounted while
+	// the task is [Imported] and not counted.
 	Prune(ctx context.Context, task string, below uint64) error
 
 	// Erase removes every byte about a task but a base row and a chained tombstone that holds the entry
 	// (who asked and why; nothing personal). The id is never used again. ErrUnsettled while an effect is
-	// unsettled; erasing an erased task returns its tombstone's tip and ErrErased.
+	// unsettled, ErrUncounted while it is [Imported] and not counted; erasing an erased task returns its tombstone's tip and ErrErased.
 	Erase(ctx context.Context, task string, entry []byte) (Tip, error)
 }
 
@@ -98,8 +99,9 @@ type Copier interface {
 	// Import adds a task that does not exist yet: its records in rising order, the first of them the first
 	// version or the first after a base, and its unsettled effects, which become Unknown and are due at once.
 	// The chain and the hashes are kept and checked; a fault anywhere imports nothing. With what it imports the store is a new
-	// incarnation: the original may go on elsewhere. Resources are not imported:
-	// they belong to many tasks, and a record knows only the hash of their value. Verify reports them as missing.
+	// incarnation: the original may go on elsewhere. Resources are not imported: they belong to many tasks, and a record knows only the
+	// hash of their value. A task whose records swap resources, or do not begin at the first version, gets the mark [Imported] in the
+	// same write.
 	Import(ctx context.Context, task string, records iter.Seq2[Record, error], effects []Effect) error
 }
 

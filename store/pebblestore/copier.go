@@ -96,7 +96,9 @@ func (s *Store) landImport(b *pebble.Batch, e *entry, m *importing) error {
 	s.imports.Lock()
 	defer s.imports.Unlock()
 	s.id.incarnation.Add(1) // seen too early it only makes somebody careful
-	if m.w.set(identityKey, s.id.row()); m.w.err != nil {
+	m.w.set(identityKey, s.id.row())
+	defer s.mark(m)()
+	if m.w.err != nil {
 		b.Close()
 		return m.w.err
 	}
@@ -116,6 +118,23 @@ func (s *Store) landImport(b *pebble.Batch, e *entry, m *importing) error {
 	e.at, e.meta, e.effects = m.last.At, m.last.Meta, m.effects
 	s.setHead(m.task, e, head{tip: tip, unsettled: len(m.effects) > 0})
 	return nil
+}
+
+// mark adds the task's mark, if it needs one. The function that it returns ends the change of the resource, once the batch has landed or not.
+func (s *Store) mark(m *importing) func() {
+	if !m.swaps && m.whole {
+		return func() {}
+	}
+	name := store.ImportedResource(m.task)
+	r := resource{name: name, swapped: true, entry: s.resources.take(name)}
+	r.lock()
+	key := appendResource(nil, name)
+	m.w.set(key, appendNumbered(nil, key, 1, store.Imported{Tip: m.last.Tip}.Encode()))
+	return func() {
+		r.entry.resource.Store(nil)
+		r.unlock()
+		s.resources.give(name, r.entry)
+	}
 }
 
 // turns are the earliest rows of the due orders that the import writes.
@@ -138,6 +157,7 @@ type importing struct {
 	last      *store.Record
 	size      int
 	whole     bool              // the records begin at version 1
+	swaps     bool              // some of them swap resources
 	unsettled map[string]uint64 // effects that the records emit and do not settle, by version
 	effects   []effect
 }
@@ -221,6 +241,7 @@ func (m *importing) changes(r *store.Record) error {
 	for _, st := range ch.Settle {
 		delete(m.unsettled, st.Effect)
 	}
+	m.swaps = m.swaps || len(ch.Swap) > 0
 	return m.w.err
 }
 

@@ -37,6 +37,9 @@ func (s *Store) Prune(ctx context.Context, task string, below uint64) error {
 	if below == 1 {
 		return nil
 	}
+	if err := s.counted(task); err != nil {
+		return err
+	}
 	return s.prune(task, below)
 }
 
@@ -150,6 +153,9 @@ func (s *Store) Erase(ctx context.Context, task string, entry []byte) (store.Tip
 		f := e.effects[0]
 		return store.Tip{}, fmt.Errorf("task %s: effect %s is %v: %w", task, f.id, f.status, store.ErrUnsettled)
 	}
+	if err := s.counted(task); err != nil {
+		return store.Tip{}, err
+	}
 	now := max(s.clock.Now(), e.at)
 	if err := s.keepTime(now); err != nil {
 		return store.Tip{}, err
@@ -223,4 +229,22 @@ func (s *Store) forgetBytes(ctx context.Context, task string) error {
 		}
 	}
 	return s.durable()
+}
+
+// counted sees that nothing which only the history of an imported task tells is lost with it. The task is locked: it cannot become
+// imported, and what is counted stays so.
+func (s *Store) counted(task string) error {
+	key := appendResource(nil, store.ImportedResource(task))
+	_, value, err := s.numbered(key)
+	if err != nil {
+		return err
+	}
+	mark, err := store.ReadImported(value)
+	if err != nil {
+		return rowFault(key, err.Error())
+	}
+	if mark.Uncounted() {
+		return fmt.Errorf("task %s was imported at version %d, and no controller has released the store since: %w", task, mark.Tip.Version, store.ErrUncounted)
+	}
+	return nil
 }

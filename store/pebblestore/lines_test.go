@@ -65,14 +65,49 @@ func TestLinesRoundTrip(t *testing.T) {
 	require.Equal(t, records(first.String()), records(second.String()))
 	require.Len(t, records(first.String()), len(snapshots)+41)
 
-	_, err = store.Import(ctx, to, bytes.NewReader(first.Bytes()))
-	require.ErrorIs(t, err, store.ErrConflict)
+	n, err = store.Import(ctx, to, bytes.NewReader(first.Bytes()))
+	require.NoError(t, err, "all of it is there")
+	require.Zero(t, n)
 	require.EqualValues(t, 3, to.Info().Incarnation, "one more with each task")
 	require.NoError(t, to.Close())
 	to, err = Open("to", small(disk, c.now))
 	require.NoError(t, err)
 	require.EqualValues(t, 3, to.Info().Incarnation)
 	require.NoError(t, to.Close())
+}
+
+// TestImportGoesOn: an import that broke off is made again; a task that has gone on since is passed over, one with another history is not.
+func TestImportGoesOn(t *testing.T) {
+	c := &clock{}
+	c.at.Store(epoch)
+	from, err := Open("from", small(vfs.NewMem(), c.now))
+	require.NoError(t, err)
+	defer from.Close()
+	tip, err := from.Commit(ctx, step("a", 0, store.Tip{}))
+	require.NoError(t, err)
+	_, err = from.Commit(ctx, step("b", 0, store.Tip{}))
+	require.NoError(t, err)
+	var lines bytes.Buffer
+	require.NoError(t, store.ExportAll(ctx, from, &lines))
+	all := lines.String()
+	to, err := Open("to", small(vfs.NewMem(), c.now))
+	require.NoError(t, err)
+	defer to.Close()
+	n, err := store.Import(ctx, to, strings.NewReader(strings.SplitAfter(all, "\n")[0]))
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	_, err = to.Commit(ctx, step("a", 1, tip))
+	require.NoError(t, err)
+	n, err = store.Import(ctx, to, strings.NewReader(all))
+	require.NoError(t, err)
+	require.Equal(t, 1, n, "what was missing")
+
+	_, err = from.Commit(ctx, step("a", 2, tip))
+	require.NoError(t, err)
+	lines.Reset()
+	require.NoError(t, store.Export(ctx, from, "a", &lines))
+	_, err = store.Import(ctx, to, &lines)
+	require.ErrorIs(t, err, store.ErrConflict, "the store's version 2 is another one")
 }
 
 // records are the lines of an export that are no effects.

@@ -124,6 +124,7 @@ type chain struct {
 	attempts int
 	emitted  map[string]uint64 // newest commit that emitted an effect that no later one settled
 	settled  map[string]bool   // effects that a newer commit settled
+	imported uint64            // up to this version it lived in another store, with resources of its own
 }
 
 // tasks checks every task: its records, and that what they say beside themselves is there.
@@ -145,6 +146,9 @@ func (v *verifier) tasks() error {
 				return err
 			}
 			c = &chain{task: task, emitted: map[string]uint64{}, settled: map[string]bool{}}
+			if err := v.imported(c); err != nil {
+				return err
+			}
 		}
 		return v.row(c, key, value)
 	})
@@ -154,6 +158,29 @@ func (v *verifier) tasks() error {
 		}
 		return finish()
 	}())
+}
+
+// imported reads up to which version the task lived elsewhere.
+func (v *verifier) imported(c *chain) error {
+	key := appendResource(nil, store.ImportedResource(c.task))
+	value, closer, err := v.snap.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	_, rest, err := parseNumbered(key, value)
+	if err != nil {
+		return nil // told when the resources are walked over
+	}
+	mark, err := store.ReadImported(rest)
+	if err != nil {
+		return v.problem(c.task, 0, "%v", err)
+	}
+	c.imported = mark.Tip.Version
+	return nil
 }
 
 // row checks one row of a task.
@@ -245,6 +272,9 @@ func (v *verifier) changes(c *chain, rec *store.Record) error {
 		if c.emitted[st.Effect] == 0 {
 			c.settled[st.Effect] = true
 		}
+	}
+	if rec.Tip.Version <= c.imported {
+		return nil
 	}
 	for _, r := range ch.Swap {
 		if old, ok := v.resources[r.Name]; !ok || r.Rev >= old.Rev {

@@ -12,6 +12,7 @@ import (
 var copierPromises = []Promise{
 	{Name: "ImportKeepsTheHashes", Means: "A task that is exported and imported is the same task, hash for hash; what was unsettled becomes unknown.", run: importKeepsTheHashes},
 	{Name: "ImportIsWholeOrNothing", Means: "A changed, missing or swapped record imports nothing.", run: importIsWholeOrNothing},
+	{Name: "ImportMarksWhatTook", Means: "A task that took from resources where it came from is marked until somebody has counted that here: so long it is neither pruned nor erased.", run: importMarksWhatTook},
 }
 
 // exported are the records of a task, oldest first, and its effects.
@@ -113,4 +114,57 @@ func importIsWholeOrNothing(b *bench) {
 	_, err := b.s.Tip(ctx, "b")
 	require.ErrorIs(b, err, store.ErrNotFound)
 	require.NoError(b, copier.Import(ctx, "b", sequence(rs), nil))
+}
+
+func importMarksWhatTook(b *bench) {
+	copier, ok := b.open().(store.Copier)
+	rs, swaps := b.s.(store.Resources)
+	if !ok || !swaps || !b.s.Info().Swap {
+		return
+	}
+	took := func(c *store.Commit) {
+		c.Swap = []store.Resource{{Name: "cap/" + c.Task, Value: []byte("5")}}
+	}
+	b.step("took", b.create("took", took))
+	b.step("idle", b.create("idle"))
+	mark := func(task string) store.Resource {
+		r, err := rs.Resource(ctx, store.ImportedResource(task))
+		require.NoError(b, err)
+		return r
+	}
+	bring := func(from, as string, cut int) store.Tip {
+		require.Zero(b, mark(as).Rev, "and remembered to be so")
+		all, _ := exported(b, from)
+		all = renamed(all, as)
+		require.NoError(b, copier.Import(ctx, as, sequence(all[cut:]), nil))
+		return all[len(all)-1].Tip
+	}
+	bring("idle", "harmless", 0)
+	require.Zero(b, mark("harmless").Rev, "whole, and it took nothing")
+	for _, c := range []struct {
+		from, as string
+		cut      int
+	}{{"took", "taker", 0}, {"idle", "pruned", 1}} {
+		tip := bring(c.from, c.as, c.cut)
+		m := mark(c.as)
+		got, err := store.ReadImported(m.Value)
+		require.NoError(b, err)
+		require.Equal(b, store.Imported{Tip: tip}, got)
+		if k, ok := b.s.(store.Keeper); ok {
+			require.ErrorIs(b, k.Prune(ctx, c.as, 2), store.ErrUncounted)
+			_, err := k.Erase(ctx, c.as, nil)
+			require.ErrorIs(b, err, store.ErrUncounted)
+		}
+		b.create("counts-"+c.as, func(k *store.Commit) {
+			k.Swap = []store.Resource{{Name: m.Name, Rev: m.Rev, Value: store.Imported{Tip: got.Tip, Counted: true}.Encode()}}
+		})
+		if v, ok := b.s.(store.Verifier); ok {
+			noProblems(b, v)
+		}
+		if k, ok := b.s.(store.Keeper); ok {
+			require.NoError(b, k.Prune(ctx, c.as, 2))
+			_, err := k.Erase(ctx, c.as, nil)
+			require.NoError(b, err)
+		}
+	}
 }
