@@ -62,6 +62,9 @@ func (d definitions) decode(r store.Record) (*machine.Machine[any], machine.Snap
 		}
 		snap, err = m.Decode(r.Snapshot)
 	}
+	if err == nil {
+		err = m.Legal(snap)
+	}
 	if err != nil {
 		return nil, snap, fmt.Errorf("task %s, version %d: %w", r.Task, r.Tip.Version, err)
 	}

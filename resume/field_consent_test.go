@@ -21,23 +21,6 @@ func (d *desk) about(o machine.OpenOffer, by, text string) guard.Observation {
 	return refund.Reply.Observe(d.chat, guard.Observed[guard.Reply]{Value: guard.Reply{By: by, Text: text, Shown: shown(o)}, Subject: o.ID, At: d.clock()})
 }
 
-// Case B019: what a finished round left behind neither blocks nor feeds the next one.
-func TestB019FinishedRoundFeedsNothing(t *testing.T) {
-	d := newDesk(t)
-	s := d.asked()
-	first := s.Offers()[0]
-	d.commits(s, refund.AskAgain.With(refund.Question{Text: "Well?"}))
-	second := s.Offers()[0]
-	require.NotEqual(t, first.ID, second.ID)
-	out, err := s.Observe(d.ctx, d.about(first, "alice", "yes"))
-	require.NoError(t, err)
-	require.Equal(t, machine.Refused, out.Kind, "(b) the first question is closed")
-	require.Equal(t, machine.Ask, d.refuses(s, refund.ConfirmRefund.With(confirm)).Kind)
-	require.Equal(t, machine.CodeNotApprover, d.refuses(s, refund.ConfirmRefund.With(confirm), d.about(second, "bob", "yes")).Code(), "(c)")
-	require.Equal(t, second.ID, s.Offers()[0].ID, "still open")
-	d.commits(s, refund.ConfirmRefund.With(confirm), d.about(second, "alice", "yes"))
-}
-
 // Case B021: three questions at once; each gets its own answer, in every order, twice over; an unknown one gets none, and words that
 // name none are about none.
 func TestB021AnswersDoNotCrossOver(t *testing.T) {

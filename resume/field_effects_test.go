@@ -20,28 +20,6 @@ import (
 // Field cases of classes A (replay and double effect), C (conflict and lease) and E (evidence) that concern the controller,
 // each under its id.
 
-// Case B001: the process restarts while the task waits for an answer, before and after its effect ran; the effect runs once.
-func TestB001SiblingEffectRunsOnce(t *testing.T) {
-	for _, first := range []string{"effect", "pause"} {
-		d := newDesk(t)
-		d.dispatched()
-		if first == "effect" {
-			d.work()
-		}
-		d.ctl = d.open(nil) // the process restarts
-		s := d.resume()
-		_, err := s.Propose(d.ctx, refund.LeaveNote.With(refund.Note{Text: "any news?"}).As(guard.User))
-		require.NoError(t, err)
-		for range 3 {
-			d.sleep(time.Minute)
-			d.work()
-			d.ctl = d.open(nil)
-		}
-		require.Equal(t, refund.Refunded, d.resume().State(), first)
-		require.Equal(t, []string{d.key()}, d.world.sent, first)
-	}
-}
-
 // Case B007: the outcome is unknown; the same amount goes out under the same key, another amount not at all, and the intent stays.
 func TestB007RetryKeepsItsKey(t *testing.T) {
 	d := newDesk(t)
@@ -86,19 +64,6 @@ func TestB012AlreadyUsedIsLookedUp(t *testing.T) {
 	d.work()
 	require.Equal(t, refund.Refunded, d.resume().State())
 	require.Len(t, d.world.ledger, 1)
-}
-
-// Case B016: a message that no edge waits for wakes nothing, makes no version, and is no part of the next answer.
-func TestB016LeftoverMessageWakesNothing(t *testing.T) {
-	d := newLab(t)
-	s := d.decide("t1", "pen", "ink")
-	v := s.Version()
-	out, err := d.ctl.Observe(d.ctx, "t1", receipt.Observe(guard.NewAuthority("till"), guard.Observed[paid]{Value: paid{[]string{"pen"}}, Subject: "t1/pay/1", At: d.clock()}))
-	require.NoError(t, err)
-	require.NotEqual(t, machine.Committed, out.Kind)
-	require.Equal(t, v, d.lookAt("t1").Version())
-	offers := d.lookAt("t1").Offers()
-	d.refuses(d.lookAt("t1"), yes.With(buy{"s1", []string{"ink"}}), d.reply(offers[0].ID, "yes"))
 }
 
 // lookAt is a fresh session of alice's on a task.

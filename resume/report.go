@@ -72,7 +72,7 @@ type ReportedEffect struct {
 }
 
 // Report moves the session to the newest version and says where the task stands there. Errors wrap [ErrNoTask], or are the
-// store's.
+// store's; one wraps [store.ErrCorrupt] when the task has an effect under way that the store does not hold.
 func (s *Session) Report(ctx context.Context) (Report, error) {
 	if err := s.reload(ctx); err != nil {
 		return Report{}, err
@@ -148,24 +148,27 @@ func reported(info *guard.FactInfo, e guard.Entry, now time.Time) ReportedFact {
 // effects lays what workers know over what the task has recorded.
 func (s *Session) effects(ctx context.Context) ([]ReportedEffect, error) {
 	var rows []store.Effect
+	newest := false
 	if slices.ContainsFunc(s.at.snap.Intents, machine.Intent.Unsettled) {
-		var err error
-		if _, rows, err = s.c.st.Load(ctx, s.Task()); err != nil {
+		r, effects, err := s.c.st.Load(ctx, s.Task())
+		if err != nil {
 			return nil, fmt.Errorf("task %s: %w", s.Task(), err)
 		}
+		rows, newest = effects, r.Tip == s.at.tip
 	}
 	var out []ReportedEffect
 	for _, i := range s.at.snap.Intents {
 		e := ReportedEffect{Effect: i.Effect, Key: i.Key, Status: string(i.Status)}
-		for _, row := range rows {
-			if row.ID == i.Key {
-				e.Status = row.Status.String()
-				p, err := decodeProgress(row.Body)
-				if err != nil {
-					return nil, fmt.Errorf("task %s, effect %s: %w: %w", s.Task(), i.Key, store.ErrCorrupt, err)
-				}
-				e.Last = p.Last
+		at := slices.IndexFunc(rows, func(row store.Effect) bool { return row.ID == i.Key })
+		switch {
+		case at >= 0:
+			p, err := decodeProgress(rows[at].Body)
+			if err != nil {
+				return nil, fmt.Errorf("task %s, effect %s: %w: %w", s.Task(), i.Key, store.ErrCorrupt, err)
 			}
+			e.Status, e.Last = rows[at].Status.String(), p.Last
+		case newest && i.Unsettled():
+			return nil, fmt.Errorf("task %s, effect %s has no outcome, and the store does not hold it: %w", s.Task(), i.Key, store.ErrCorrupt)
 		}
 		out = append(out, e)
 	}
