@@ -15,7 +15,16 @@ type benchmark struct {
 	batch   int // calls between two readings of the clock, for calls that take no longer than reading it; 0 means 1
 	ours    setup
 	floor   setup
-	count   count // in place of callers, calls, ours and floor
+	count   count  // in place of callers, calls, ours and floor
+	disk    vfs.FS // nil means the disk as it is
+}
+
+// place is where one side is set up, below a directory.
+func (b benchmark) place(dir string) place {
+	if b.disk == nil {
+		return place{vfs.Default, dir}
+	}
+	return place{b.disk, dir}
 }
 
 // count finds two numbers that are not times, and differ in no repetition.

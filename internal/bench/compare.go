@@ -8,8 +8,6 @@ import (
 	"runtime/pprof"
 	"slices"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 const (
@@ -60,7 +58,7 @@ func counted(b benchmark, dir string) (f figure, err error) {
 		return f, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	ours, floor, err := b.count(place{vfs.Default, dir})
+	ours, floor, err := b.count(b.place(dir))
 	if err != nil {
 		return f, fmt.Errorf("%s: %w", b.name, err)
 	}
@@ -106,7 +104,7 @@ func (t *turn) begin(b benchmark, dir string) (err error) {
 	if t.dir, err = os.MkdirTemp(dir, "pawl-bench-"); err != nil {
 		return err
 	}
-	t.labelled(b, func() { t.side, err = t.prepare(place{vfs.Default, t.dir}) })
+	t.labelled(b, func() { t.side, err = t.prepare(b.place(t.dir)) })
 	return err
 }
 

@@ -5,6 +5,8 @@
 //	go run ./internal/bench -json              one JSON object a line
 //	go run ./internal/bench -run '^store/' -tasks 1000000
 //	                                           the store's over a million tasks: half an hour
+//	go run ./internal/bench -run 'commit/' -sync 480us
+//	                                           as on a disk whose sync takes so long
 //
 // A floor is the least that anybody would have to do: the same bytes into the same engine, the same transition without
 // what makes it safe. Both sides are run alternately in one process, so that whatever else the machine does hits both, and
@@ -26,6 +28,9 @@ import (
 	"os"
 	"regexp"
 	"runtime/pprof"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // The number of repetitions: fewer than minReps have no median worth quoting.
@@ -42,6 +47,9 @@ const (
 	maxTasks     = 100_000_000
 )
 
+// maxSync is the slowest disk that can be played.
+const maxSync = time.Second
+
 // options are what the command line says.
 type options struct {
 	names      *regexp.Regexp
@@ -50,6 +58,7 @@ type options struct {
 	dir        string
 	tasks      int
 	orders     string
+	sync       time.Duration
 	cpuProfile string
 	memProfile string
 }
@@ -84,6 +93,9 @@ func run(args []string, out, help io.Writer) error {
 func measure(picked []benchmark, o options, out io.Writer) error {
 	var figures []figure
 	for _, b := range picked {
+		if o.sync > 0 {
+			b.disk = slowDisk{vfs.Default, o.sync}
+		}
 		f, err := compare(b, o.reps, o.dir)
 		if err != nil {
 			return err
@@ -112,6 +124,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	f.StringVar(&o.dir, "dir", "", "write below this `directory`, which must be on a real disk; empty means the one for temporary files")
 	f.IntVar(&o.tasks, "tasks", defaultTasks, fmt.Sprintf("`tasks` in the large stores, %d to %d; a tenth of them in store/bytes", minTasks, maxTasks))
 	f.StringVar(&o.orders, "orders", "", "real retail orders for store/bytes, a JSON `file`; empty means drawn ones")
+	f.DurationVar(&o.sync, "sync", 0, "let each sync of the disk take at least this `long`, on both sides; 0 means as it is")
 	f.StringVar(&o.cpuProfile, "cpuprofile", "", "write a CPU profile to this `file`")
 	f.StringVar(&o.memProfile, "memprofile", "", "write a profile of allocations to this `file`")
 	err := f.Parse(args)
@@ -130,6 +143,9 @@ func parse(args []string, help io.Writer) (options, error) {
 	}
 	if o.tasks < minTasks || o.tasks > maxTasks {
 		return options{}, fmt.Errorf("-tasks %d: %d to %d", o.tasks, minTasks, maxTasks)
+	}
+	if o.sync < 0 || o.sync > maxSync {
+		return options{}, fmt.Errorf("-sync %v: 0 to %v", o.sync, maxSync)
 	}
 	if o.names, err = regexp.Compile(names); err != nil {
 		return options{}, fmt.Errorf("-run: %w", err)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -20,15 +21,15 @@ func TestParse(t *testing.T) {
 	require.True(t, o.names.MatchString("anything"))
 
 	o, err = parse([]string{"-run", "^step/", "-json", "-reps", "5", "-dir", "d", "-cpuprofile", "c", "-memprofile", "m",
-		"-tasks", "1000", "-orders", "o"}, nil)
+		"-tasks", "1000", "-orders", "o", "-sync", "1s"}, nil)
 	require.NoError(t, err)
 	require.Equal(t, options{names: regexp.MustCompile("^step/"), json: true, reps: 5, dir: "d", cpuProfile: "c", memProfile: "m",
-		tasks: 1000, orders: "o"}, o)
+		tasks: 1000, orders: "o", sync: time.Second}, o)
 }
 
 func TestParseRefuses(t *testing.T) {
 	for _, args := range [][]string{{"-reps", "4"}, {"-reps", "1001"}, {"-reps", "x"}, {"-run", "("}, {"-fast"}, {"commit/1"},
-		{"-tasks", "999"}, {"-tasks", "100000001"}} {
+		{"-sync", "-1us"}, {"-sync", "1001ms"}, {"-tasks", "999"}, {"-tasks", "100000001"}} {
 		_, err := parse(args, nil)
 		require.Error(t, err, "%q", args)
 	}
