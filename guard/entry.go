@@ -1,10 +1,6 @@
 package guard
 
-import (
-	"time"
-
-	"github.com/pawlgo/pawl/internal/canon"
-)
+import "time"
 
 // Key names one fact about one subject: refund_eligibility(123).
 type Key struct {
@@ -69,21 +65,4 @@ func (e Entry) mark(o Entry, by Order) int {
 		return e.Seen.Compare(o.Seen)
 	}
 	return e.At.Compare(o.At)
-}
-
-// sameValue compares two values of a fact. Anything that is not a plain scalar is compared by its canonical
-// bytes: two values that would be stored alike are the same, whatever their memory looks like.
-func sameValue(a, b any) bool {
-	switch x := a.(type) {
-	case string:
-		y, ok := b.(string)
-		return ok && x == y
-	case bool:
-		y, ok := b.(bool)
-		return ok && x == y
-	case int64:
-		y, ok := b.(int64)
-		return ok && x == y
-	}
-	return canon.Equal(a, b)
 }

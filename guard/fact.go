@@ -150,7 +150,7 @@ func NewFact[T any](name string, from Source, opts ...FactOption) Fact[T] {
 	i.decode = func(raw []byte) (any, error) { return Decode[T](raw) }
 	i.decodeStored = func(raw []byte) (any, error) { return DecodeStored[T](raw) }
 	i.own = ownFor[T](i)
-	i.same = sameValue
+	i.same = sameFor[T]()
 	for _, o := range opts {
 		o(i)
 	}

@@ -116,10 +116,11 @@ func (f Facts) With(evidence ...Evidence) (Facts, []Merged) {
 	if len(evidence) == 0 {
 		return f, nil
 	}
-	out := Facts{make([]Entry, len(f.entries), len(f.entries)+len(evidence)), f.subjects, f.watch}
+	out := Facts{make([]Entry, len(f.entries), len(f.entries)+f.lacks(evidence)), f.subjects, f.watch}
 	copy(out.entries, f.entries)
 	merged := make([]Merged, len(evidence))
-	for n, ev := range evidence {
+	for n := range evidence {
+		ev := &evidence[n]
 		if ev.info == nil {
 			merged[n] = Late
 			continue
@@ -135,8 +136,19 @@ func (f Facts) With(evidence ...Evidence) (Facts, []Merged) {
 	return out, merged
 }
 
+// lacks is how many pieces of evidence are about something that nothing is recorded about.
+func (f Facts) lacks(evidence []Evidence) int {
+	n := 0
+	for i := range evidence {
+		if _, had := f.find(evidence[i].entry.Key); !had {
+			n++
+		}
+	}
+	return n
+}
+
 // merge puts one piece of evidence beside what is believed.
-func merge(old Entry, ev Evidence) (Entry, Merged) {
+func merge(old Entry, ev *Evidence) (Entry, Merged) {
 	e := ev.entry
 	switch c := e.mark(old, ev.info.Order); {
 	case c < 0:
@@ -161,7 +173,7 @@ func merge(old Entry, ev Evidence) (Entry, Merged) {
 }
 
 // again is the same value with the same mark: younger evidence when the source says so, or was asked anew.
-func again(old Entry, ev Evidence) (Entry, Merged) {
+func again(old Entry, ev *Evidence) (Entry, Merged) {
 	d := joined(old, ev.entry)
 	if d.At.After(old.At) {
 		return d, Renewed

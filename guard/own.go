@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pawlgo/pawl/internal/canon"
 )
 
 // ownFor is how a verified value comes into memory of its own, in the form in which it will be stored. raw is its canonical JSON.
@@ -67,6 +69,15 @@ func encodesItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(reflect.TypeFor[json.Marshaler]()) || p.Implements(reflect.TypeFor[encoding.TextMarshaler]()) ||
 		p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+// sameFor compares two values of a type, by their canonical bytes unless that comes to the same: two values that would be stored alike are
+// the same, whatever their memory looks like.
+func sameFor[T any]() func(a, b any) bool {
+	if decodesToItself(reflect.TypeFor[T]()) {
+		return func(a, b any) bool { return a == b }
+	}
+	return canon.Equal
 }
 
 // own is the reply as it would be decoded, when its validate tags plainly hold and its instant is one that decodes to itself; else false,

@@ -95,3 +95,18 @@ func TestOwnReplySharesNothing(t *testing.T) {
 	r.Roles[0], r.Shown.Message = "boss", "other"
 	require.Equal(t, Reply{By: "alice", Text: "yes", Roles: []string{"agent"}, Shown: &Shown{Message: "m", At: at}}, own)
 }
+
+// Property: values that are compared without being encoded are the same exactly when they would be stored alike.
+func TestSameIsStoredAlike(t *testing.T) {
+	same := NewFact[ownPlain]("f", From("source"), Lasting()).Info().Same
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) (v ownPlain) {
+			v.Name, v.Cut, v.Count = rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, name), rapid.Bool().Draw(t, "cut"), uint8(rapid.IntRange(0, 1).Draw(t, "count"))
+			v.Sum.Minor = int64(rapid.IntRange(-1, 1).Draw(t, "minor"))
+			return v
+		}
+		a, b := draw("one"), draw("other")
+		require.Equal(t, canon.Equal(a, b), same(a, b))
+		require.True(t, same(a, a))
+	})
+}
