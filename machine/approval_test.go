@@ -351,7 +351,7 @@ func TestB031(t *testing.T) {
 	}
 	require.Equal(t, machine.CodeOfferExpired, c.step(PayIt.With(Pay{"1", 1}), button(0)).Code())
 	out := c.does(PayIt.With(Pay{"1", 2}), button(1))
-	require.Equal(t, []string{machine.VoidLeft, machine.VoidUsed}, []string{out.Entry().Voided[0].Reason, out.Entry().Voided[1].Reason})
+	require.Equal(t, []string{machine.VoidExpired, machine.VoidUsed}, []string{out.Entry().Voided[0].Reason, out.Entry().Voided[1].Reason})
 }
 
 // TestWordsWhileSeveralAreOpen are about none of them, and stay so when only one is left.

@@ -26,8 +26,11 @@ func (a *attempt) voidOffers(j *judged, next *Snapshot[any]) []Voided {
 		o := a.s.Offers[i]
 		o.Answers = a.answers(&o)
 		reason := VoidLeft
-		if o.ID == j.offer {
+		switch {
+		case o.ID == j.offer:
 			reason = VoidUsed
+		case !a.in.Now.Before(o.Expires):
+			reason = VoidExpired // before the state was left, or by the very timer that leaves it
 		}
 		voided = append(voided, o.void(reason))
 	}
