@@ -82,7 +82,8 @@ func New[D any](name string, initial State) *Builder[D] {
 	return &Builder[D]{&core{
 		name: name, version: 1, initial: initial, place: place(1),
 		supers: map[State][]State{}, superPlaces: map[State]string{}, final: map[State]string{}, waits: map[State]*wait{}, timers: map[State][]timer{},
-		effects: map[string]*EffectInfo{}, facts: map[string]*guard.FactInfo{}, factPlaces: map[string]string{}, events: map[string]*EventInfo{}, declared: map[string]string{},
+		effects: map[string]*EffectInfo{}, facts: map[string]*guard.FactInfo{}, factPlaces: map[string]string{},
+		events: map[string]*EventInfo{}, declared: map[string]string{},
 		subjects: findSubjects(t), dataType: t, clone: cloner[D](t),
 		decode:    func(raw []byte) (any, error) { return guard.DecodeStored[D](raw) },
 		decodeNew: func(raw []byte) (any, error) { return guard.Decode[D](raw) },

@@ -18,9 +18,10 @@ import (
 // [machine.Proposal.Written].
 func (s *Session) Wrote(revision string) { s.written = revision }
 
-// Propose asks for a commit. When too much is under way it is turned away with [ErrBusy] before anything is done. A proposal counts as the model's unless it says otherwise with As. The outcome says what became of it; the error is for what is broken. Carried observations belong
-// to this proposal: what the customer just typed. After it the session stands at the outcome's version. A proposal that
-// does not say what it was based on is based on the version that the session stands at.
+// Propose asks for a commit. When too much is under way it is turned away with [ErrBusy] before anything is done. A proposal
+// counts as the model's unless it says otherwise with As. The outcome says what became of it; the error is for what is broken.
+// Carried observations belong to this proposal: what the customer just typed. After it the session stands at the outcome's
+// version. A proposal that does not say what it was based on is based on the version that the session stands at.
 func (s *Session) Propose(ctx context.Context, p machine.Proposal, carried ...guard.Observation) (machine.Outcome, error) {
 	ctx, end := s.c.begin(ctx, OperationPropose, s.Task())
 	out, err := s.proposed(ctx, p, carried)

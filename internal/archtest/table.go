@@ -32,7 +32,8 @@ type row struct {
 
 var (
 	machinery = []string{"internal/canon", "internal/clock", "internal/engine"}
-	public    = []string{"guard", "machine", "machine/workingstate", "machine/workingstate/files", "context", "store", "store/pebblestore", "store/personal", "resume", "resume/cumulative", "resume/httpeffect", "resume/telemetry"}
+	public    = []string{"guard", "machine", "machine/workingstate", "machine/workingstate/files", "context", "store", "store/pebblestore", "store/personal",
+		"resume", "resume/cumulative", "resume/httpeffect", "resume/telemetry"}
 )
 
 // table is read from the top; the first row that matches a package holds. A package without a row is a fault.

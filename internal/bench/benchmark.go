@@ -33,7 +33,8 @@ type count func(place) (ours, floor float64, err error)
 // all are the benchmarks, in the order of the table. A new one is a file with a func like these, and a line here.
 func all(w *warehouse) []benchmark {
 	return []benchmark{
-		stepRefund(), stepFewEdges(), stepManyEdges(), viewRefund(), workingStateSet(), workingStateBlock(), mcpStdio(), decide(), commit(1), commit(64), oversubscribed(commit(64)),
+		stepRefund(), stepFewEdges(), stepManyEdges(), viewRefund(), workingStateSet(), workingStateBlock(), mcpStdio(),
+		decide(), commit(1), commit(64), oversubscribed(commit(64)),
 		storeCommit(1), storeCommit(16), storeCommit(64), storeCommit(256),
 		storeLoad(w, "before"), storeLoad(w, "compacted"), storeLoad(w, "copied"), storeLoad(w, "searched"), storeLoad(w, "cold"),
 		storeOpen(w, "closed"), storeOpen(w, "killed"),
