@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,8 +65,11 @@ func (r *register) children() {
 	}
 }
 
-// openChildren counts for [machine.OpenChildren].
+// openChildren counts for [machine.OpenChildren]. While the store is in quarantine nobody knows: imported children are not counted yet.
 func (c *Controller) openChildren(ctx context.Context, q guard.Query) (guard.Observed[int64], error) {
+	if away, err := c.quarantined(ctx); err != nil || away {
+		return guard.Observed[int64]{}, cmp.Or(err, errors.New("children are not counted: "+quarantineText))
+	}
 	var b basket
 	var f family
 	if err := b.family(ctx, c.st, q.Subject, func(now *family) error { f = *now; return nil }); err != nil {
@@ -115,11 +119,61 @@ func (c *Controller) kin(ctx context.Context, b *basket, base loaded, next machi
 	if was == is {
 		return nil
 	}
-	return c.ancestors(ctx, b, next, began, is)
+	if !began {
+		if uncounted, err := c.uncounted(ctx, b, next.Task); err != nil || uncounted {
+			return err
+		}
+	}
+	by := int64(-1)
+	if is {
+		by = 1
+	}
+	return c.ancestors(ctx, b, next.Head, by, began)
+}
+
+// uncounted tells whether a task was imported and is not counted among the children of those above it, so that there is nothing to take
+// back. The commit swaps its mark, so that nobody counts it meanwhile as what it was before.
+func (c *Controller) uncounted(ctx context.Context, b *basket, task string) (bool, error) {
+	if c.st.Info().Incarnation <= 1 {
+		return false, nil
+	}
+	mark, err := c.mark(ctx, task)
+	if err != nil || !mark.Uncounted() {
+		return false, err
+	}
+	uncounted := true
+	err = b.change(ctx, c.st, store.ImportedResource(task), func(raw []byte) ([]byte, error) {
+		mark, err := store.ReadImported(raw)
+		uncounted = mark.Uncounted()
+		return raw, err
+	})
+	return uncounted, err
+}
+
+// countKin counts an imported task, and what has begun below it before it was here, in the families of all that stand above it.
+func (c *Controller) countKin(ctx context.Context, b *basket, task string) error {
+	h, final, err := c.standsNow(ctx, task)
+	if err != nil || h.Parent == "" {
+		return err
+	}
+	n := int64(0)
+	err = b.family(ctx, c.st, task, func(f *family) error {
+		if f.Above == "" {
+			n, f.Above = f.Open, h.Parent
+		}
+		return nil
+	})
+	if !final {
+		n++
+	}
+	if err != nil || n == 0 {
+		return err
+	}
+	return c.ancestors(ctx, b, h, n, false)
 }
 
 // ancestors counts a task in or out of the families of all that stand above it.
-func (c *Controller) ancestors(ctx context.Context, b *basket, s machine.Snapshot[any], began, is bool) error {
+func (c *Controller) ancestors(ctx context.Context, b *basket, s machine.Head, by int64, began bool) error {
 	above := s.Parent
 	for n := 0; above != ""; n++ {
 		if n == MaxAncestors {
@@ -133,11 +187,8 @@ func (c *Controller) ancestors(ctx context.Context, b *basket, s machine.Snapsho
 			case f.Open == 0 && f.Above == "":
 				f.Above, err = c.parentOf(ctx, id)
 			}
-			if above = f.Above; is {
-				f.Open++
-			} else {
-				f.Open = max(f.Open-1, 0)
-			}
+			above = f.Above
+			f.Open = max(f.Open+by, 0)
 			return err
 		})
 		if err != nil {
@@ -149,11 +200,11 @@ func (c *Controller) ancestors(ctx context.Context, b *basket, s machine.Snapsho
 
 // parentOf is the parent of a task, "" when it has none or is gone.
 func (c *Controller) parentOf(ctx context.Context, task string) (string, error) {
-	l, err := c.load(ctx, task)
+	h, _, err := c.standsNow(ctx, task)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrErased) {
 		return "", nil
 	}
-	return l.snap.Parent, err
+	return h.Parent, err
 }
 
 // countedBy is the number of open children that a commit stands on, if it does.

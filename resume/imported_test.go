@@ -19,13 +19,16 @@ import (
 // branch is a bank whose tasks can be moved to another.
 type branch struct {
 	*bank
-	st    *pebblestore.Store
-	found bool // what the bank's own records say of a transfer
-	sent  int
+	st       *pebblestore.Store
+	found    bool // what the bank's own records say of a transfer
+	sent     int
+	problems []string // what nobody waited for
 }
 
-func newBranch(t *testing.T) *branch {
-	b := &branch{bank: &bank{desk: newDesk(t), m: withdrawals()}}
+func newBranch(t *testing.T) *branch { return newBranchOf(t, withdrawals()) }
+
+func newBranchOf(t *testing.T, m *machine.Machine[draw]) *branch {
+	b := &branch{bank: &bank{desk: newDesk(t), m: m}}
 	b.send = func() error { b.sent++; return nil }
 	st, err := pebblestore.Open("store", pebblestore.Options{FS: vfs.NewMem(), Now: b.clock})
 	require.NoError(t, err)
@@ -36,9 +39,9 @@ func newBranch(t *testing.T) *branch {
 }
 
 func (b *branch) serving(machines ...machine.Definition) *resume.Controller {
-	c := resume.Config{Machines: machines}
+	c := resume.Config{Machines: machines, Problem: func(err error) { b.problems = append(b.problems, err.Error()) }}
 	for _, m := range machines {
-		if m.Name() == "withdrawal" {
+		if machine.Erase(m).EffectNamed("pay_out") != nil {
 			c.Effects = []resume.Handler{resume.Perform(payOut,
 				func(context.Context, machine.Job[draw]) (slip, error) { return slip{"s"}, b.send() },
 				func(context.Context, machine.Job[draw]) (slip, bool, error) { return slip{"s"}, b.found, nil })}
@@ -65,9 +68,11 @@ func (b *branch) release() {
 }
 
 // account is what the store knows of the shared account.
-func (b *branch) account() string {
+func (b *branch) account() string { return b.resource("account/1") }
+
+func (b *branch) resource(name string) string {
 	b.t.Helper()
-	r, err := b.st.Resource(b.ctx, "account/1")
+	r, err := b.st.Resource(b.ctx, name)
 	require.NoError(b.t, err)
 	return string(r.Value)
 }

@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -29,12 +30,7 @@ type taken struct {
 func (v *velocity) take(h machine.Hold, at time.Time) error {
 	now := v.now(at)
 	v.Window = max(v.Window, h.Window)
-	sum := int64(0)
-	for _, t := range v.Taken {
-		if !t.left(h.Window, now) {
-			sum += min(t.Amount, math.MaxInt64-sum)
-		}
-	}
+	sum, _ := v.within(h.Window, at)
 	if sum > h.Limit || h.Amount > h.Limit-sum {
 		return &shortError{hold: h, left: max(h.Limit-sum, 0), fits: v.fits(h, sum, now)}
 	}
@@ -83,4 +79,36 @@ func (v *velocity) fits(h machine.Hold, sum, now int64) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// bring adds what was taken elsewhere, each at its own instant, but none ahead of the newest that counts here: a clock that ran ahead
+// there must not let go of what was taken here. What lies close together counts as one.
+func (v *velocity) bring(window time.Duration, more []taken, at time.Time) {
+	now := v.now(at)
+	v.Window = max(v.Window, window)
+	all := slices.Clone(v.Taken)
+	for _, t := range more {
+		all = append(all, taken{min(t.First, now), min(t.Last, now), t.Amount})
+	}
+	slices.SortStableFunc(all, func(a, b taken) int { return cmp.Compare(a.Last, b.Last) })
+	v.Taken = nil
+	for _, t := range all {
+		if n := len(v.Taken); n > 0 && t.Last-min(t.First, v.Taken[n-1].First) < v.part() && v.Taken[n-1].Amount <= math.MaxInt64-t.Amount {
+			last := &v.Taken[n-1]
+			last.First, last.Last, last.Amount = min(t.First, last.First), t.Last, last.Amount+t.Amount
+			continue
+		}
+		v.Taken = append(v.Taken, t)
+	}
+}
+
+// within is what was taken within the window that ends at an instant.
+func (v *velocity) within(window time.Duration, at time.Time) (sum int64, most bool) {
+	now := v.now(at)
+	for _, t := range v.Taken {
+		if !t.left(window, now) {
+			sum, most = add(sum, t.Amount, most)
+		}
+	}
+	return sum, most
 }

@@ -15,7 +15,8 @@ const ImportedPrefix = "pawl.imported/"
 // is that of a task that brought nothing, or was never imported.
 type Imported struct {
 	Tip     Tip  // with which it was imported
-	Counted bool // what it took up to there is in this store's resources
+	Parts   int  // how much of what it took up to there is in this store's resources, where that takes several commits
+	Counted bool // all of it is
 }
 
 // ImportedResource is the name of a task's mark.
@@ -25,14 +26,15 @@ func ImportedResource(task string) string { return ImportedPrefix + task }
 type importedMark struct {
 	Version uint64  `json:"version"`
 	Hash    hexHash `json:"hash"`
+	Parts   int     `json:"parts,omitempty"`
 	Counted bool    `json:"counted"`
 }
 
 // Encode is the value of the mark.
 func (i Imported) Encode() []byte {
-	b, err := json.Marshal(importedMark{i.Tip.Version, i.Tip.Hash, i.Counted})
+	b, err := json.Marshal(importedMark{i.Tip.Version, i.Tip.Hash, i.Parts, i.Counted})
 	if err != nil {
-		panic(fmt.Sprintf("store: a mark does not encode: %v", err)) // three plain fields always do
+		panic(fmt.Sprintf("store: a mark does not encode: %v", err)) // four plain fields always do
 	}
 	return b
 }
@@ -45,10 +47,10 @@ func ReadImported(value []byte) (Imported, error) {
 	var m importedMark
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil || m.Version == 0 {
+	if err := d.Decode(&m); err != nil || m.Version == 0 || m.Parts < 0 {
 		return Imported{}, fmt.Errorf("the mark of an imported task: %w", ErrCorrupt)
 	}
-	return Imported{Tip{m.Version, m.Hash}, m.Counted}, nil
+	return Imported{Tip{m.Version, m.Hash}, m.Parts, m.Counted}, nil
 }
 
 // Uncounted tells whether the task took something that is not counted here.

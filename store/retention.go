@@ -13,7 +13,8 @@ type Retained interface {
 
 // Retain prunes the history of every task that is over: final, without an unsettled effect, and last changed before an
 // instant. Of such a task the newest version stays, and a base below it that keeps the chain verifiable. It returns how many
-// tasks it has looked into and pruned; a task that was pruned before counts again. It may run while the store serves, and an
+// tasks it has looked into and pruned; a task that was pruned before counts again, and one that is imported and not
+// counted yet is passed over. It may run while the store serves, and an
 // error leaves the tasks before it pruned: call it again.
 func Retain(ctx context.Context, s Retained, before Micros) (pruned int, err error) {
 	for q := (Query{}); ; {
@@ -50,7 +51,7 @@ func retain(ctx context.Context, s Retained, task string, before Micros) (bool, 
 		return false, err
 	}
 	err = s.Prune(ctx, task, rec.Tip.Version)
-	if errors.Is(err, ErrErased) {
+	if errors.Is(err, ErrErased) || errors.Is(err, ErrUncounted) {
 		return false, nil
 	}
 	return err == nil, err
