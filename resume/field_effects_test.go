@@ -195,20 +195,23 @@ func TestB055LateAnswerPullsNothingBack(t *testing.T) {
 	}
 }
 
-// Case B073: between the yes and the payment the order turns out to be disputed or refunded elsewhere; what is known at the
-// moment of acting decides, and there is a legal next state.
+// Case B073: between the yes and the payment the order turns out to be disputed, or refunded elsewhere. What is known at the moment of
+// acting decides: the payment is refused with its reason, and the task has a legal next state.
 func TestB073DisputedOrRefundedElsewhere(t *testing.T) {
-	d := newDesk(t)
-	s := d.asked()
-	said := d.says(s, "yes, refund it")
-	d.sleep(time.Minute)
-	d.world.status = observed("disputed")
-	out, err := s.Propose(d.ctx, refund.ConfirmRefund.With(confirm), said)
-	require.NoError(t, err)
-	require.Error(t, out.Err())
-	require.Equal(t, refund.HandledElsewhere, d.resume().State())
-	d.work()
-	require.Empty(t, d.world.sent)
+	for _, status := range []string{"disputed", "refunded"} {
+		d := newDesk(t)
+		s := d.asked()
+		said := d.says(s, "yes, refund it")
+		d.sleep(time.Minute)
+		d.world.status = observed(status)
+		out, err := s.Propose(d.ctx, refund.ConfirmRefund.With(confirm), said)
+		require.NoError(t, err)
+		require.Equal(t, machine.Refused, out.Kind, status)
+		require.Equal(t, machine.CodeMovesFirst, out.Code(), status)
+		require.Equal(t, refund.HandledElsewhere, d.resume().State(), status)
+		d.work()
+		require.Empty(t, d.world.sent, status)
+	}
 }
 
 // Case B075: the newer event arrives first; the older one is kept as late, and two of one time are not guessed at.
