@@ -51,3 +51,21 @@ func TestB009KeyRunsOutBeforeItIsSentAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, unsettled, 1)
 }
+
+// Case B009: both sides of the time for which the provider honours a key, counted from the first attempt. A lookup that finds nothing is
+// followed by the same key within it, and by nothing after it.
+func TestB009BothSidesOfTheRetention(t *testing.T) {
+	for after, sends := range map[time.Duration]int{machine.DefaultKeyRetention - time.Minute: 2, machine.DefaultKeyRetention + time.Second: 1, 3 * 24 * time.Hour: 1} {
+		d := newDesk(t)
+		d.world.send = func(context.Context, job) (record, error) { return record{}, errReset }
+		d.dispatched()
+		d.work()
+		d.world.send = nil
+		d.sleep(after)
+		d.work()
+		require.Len(t, d.world.sent, sends, after)
+		require.Len(t, d.world.ledger, sends-1, after)
+		want := map[int]machine.State{1: refund.DispatchingRefund, 2: refund.Refunded}[sends]
+		require.Equal(t, want, d.resume().State(), after)
+	}
+}
