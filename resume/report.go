@@ -13,12 +13,13 @@ import (
 
 // Change is a fact that has another value than before.
 type Change struct {
-	Key guard.Key
-	Was any // nil when nothing was known
-	Is  any
+	Key    guard.Key
+	Was    any // nil when nothing was known
+	Is     any
+	Hidden bool // must not be shown to a model; String leaves both values out
 }
 
-func changes(before, after guard.Facts) []Change {
+func changes(m *machine.Machine[any], before, after guard.Facts) []Change {
 	var out []Change
 	for _, e := range after.All() {
 		old, had := before.Entry(e.Key)
@@ -26,7 +27,7 @@ func changes(before, after guard.Facts) []Change {
 			continue
 		}
 		if a, b := fmt.Sprint(old.Value), fmt.Sprint(e.Value); a != b {
-			out = append(out, Change{e.Key, old.Value, e.Value})
+			out = append(out, Change{e.Key, old.Value, e.Value, m.FactNamed(e.Key.Fact).Hidden})
 		}
 	}
 	return out

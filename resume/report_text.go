@@ -2,6 +2,8 @@ package resume
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,51 +12,107 @@ import (
 	"github.com/pawlgo/pawl/store"
 )
 
-// String is the report for a person.
+// String is the report for a person: one fact, effect or offer a line. What others wrote cannot begin a line of its own.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "task_id: %s\nstatus: %s\nstate_version: %d\n", r.Task, r.State, r.Version)
-	if w := r.Waiting; w != nil {
-		whom, until := string(w.For), minute(w.Until)
-		if w.For == machine.TaskOwner {
-			whom += " " + r.Owner
+	line := func(format string, texts ...any) {
+		for i, t := range texts {
+			texts[i] = visible(fmt.Sprint(t))
 		}
-		if r.Overdue {
-			until += ", which is past"
-		}
-		fmt.Fprintf(&b, "waiting for: %s, since %s, until %s\n", whom, minute(w.Since), until)
+		fmt.Fprintf(&b, format+"\n", texts...)
+	}
+	line("task_id: %s\nstatus: %s\nstate_version: %s", r.Task, r.State, r.Version)
+	if r.Waiting != nil {
+		line("waiting for: %s, since %s, until %s", r.whom(), minute(r.Waiting.Since), r.until())
 	}
 	for _, f := range r.Facts {
-		switch f.Status {
-		case guard.Unknown:
-			fmt.Fprintf(&b, "%s: unknown\n", f.Key.Fact)
-		case guard.Stale:
-			fmt.Fprintf(&b, "%s: %s, needs re-verification, source %s at %s\n", f.Key.Fact, shown(f), source(f), minute(f.At))
-		default:
-			fmt.Fprintf(&b, "%s: %s, verified, source %s at %s\n", f.Key.Fact, shown(f), source(f), minute(f.At))
-		}
+		line("%s: %s", r.name(f.Key), f.inWords())
 	}
 	for _, c := range r.Changed {
-		fmt.Fprintf(&b, "changed: %s was %s, is %s\n", c.Key, machine.Plain(c.Was), machine.Plain(c.Is))
+		line("changed: %s was %s, is %s", c.Key, shown(c.Was, c.Hidden), shown(c.Is, c.Hidden))
 	}
 	for _, e := range r.Effects {
-		fmt.Fprintf(&b, "effect %s: %s\n", e.Key, e.inWords())
+		line("effect %s: %s", e.Key, e.inWords())
 	}
 	for _, n := range r.NotHappened {
-		fmt.Fprintf(&b, "has not happened: %s\n", n)
+		line("has not happened: %s", n)
 	}
 	for _, o := range r.Offers {
-		fmt.Fprintf(&b, "offered: %s\n", o.Question)
+		line("offered: %s", r.Question(o))
 		for _, a := range o.Answers {
-			fmt.Fprintf(&b, "answered: %s said %s\n", a.By, a.Says)
+			line("answered: %s said %s", a.By, a.Says)
 		}
 	}
 	for _, p := range r.Permits {
 		if p.Open {
-			fmt.Fprintf(&b, "permitted: %s, by %s\n", p.Event, actors(p.By))
+			line("permitted: %s, by %s", p.Event, actors(p.By))
 		}
 	}
 	return b.String()
+}
+
+// Question is what an offer of the report asks. Of one that stands on a hidden fact it is only that there is a question: the party
+// must see it, and a model must not.
+func (r Report) Question(o machine.OpenOffer) string {
+	for _, f := range r.Facts {
+		if f.Hidden && slices.ContainsFunc(o.Stands, func(s machine.Stand) bool { return s.Key == f.Key }) {
+			return o.Event + " " + hidden
+		}
+	}
+	return o.Question
+}
+
+// hidden stands for what must not come into a prompt: a report is easily pasted into one.
+const hidden = "(hidden)"
+
+// visible writes out what cannot be seen, line breaks first of all, and leaves the rest alone.
+func visible(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRune(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
+}
+
+func (r Report) whom() string {
+	if r.Waiting.For == machine.TaskOwner {
+		return string(r.Waiting.For) + " " + r.Owner
+	}
+	return string(r.Waiting.For)
+}
+
+func (r Report) until() string {
+	if r.Overdue {
+		return minute(r.Waiting.Until) + ", which is past"
+	}
+	return minute(r.Waiting.Until)
+}
+
+// name is the fact's, with its subject where the report has it of several.
+func (r Report) name(k guard.Key) string {
+	if slices.ContainsFunc(r.Facts, func(f ReportedFact) bool { return f.Key.Fact == k.Fact && f.Key.Subject != k.Subject }) {
+		return k.String()
+	}
+	return k.Fact
+}
+
+// inWords is the fact's value, and how far it can be relied on.
+func (f ReportedFact) inWords() string {
+	switch f.Status {
+	case guard.Unknown:
+		return "unknown"
+	case guard.Stale:
+		return fmt.Sprintf("%s, needs re-verification, source %s at %s", shown(f.Value, f.Hidden), f.source(), minute(f.At))
+	}
+	return fmt.Sprintf("%s, verified, source %s at %s", shown(f.Value, f.Hidden), f.source(), minute(f.At))
 }
 
 // inWords says what is known of the effect, and of one without an outcome that it may have happened.
@@ -85,7 +143,7 @@ func actors(by []guard.Actor) string {
 }
 
 // source is where the source keeps it, or else the authority.
-func source(f ReportedFact) string {
+func (f ReportedFact) source() string {
 	if f.Ref != "" {
 		return f.Ref
 	}
@@ -94,10 +152,9 @@ func source(f ReportedFact) string {
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }
 
-// shown is the value in words: a report is easily pasted into a prompt, and a hidden fact must not come there.
-func shown(f ReportedFact) string {
-	if f.Hidden {
-		return "(hidden)"
+func shown(value any, hides bool) string {
+	if hides {
+		return hidden
 	}
-	return machine.Plain(f.Value)
+	return machine.Plain(value)
 }

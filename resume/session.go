@@ -129,7 +129,7 @@ func (s *Session) refresh(ctx context.Context) error {
 	if s.held, err = s.land(ctx, evidence); err != nil {
 		return err
 	}
-	s.changed = changes(before, s.Snapshot().Facts)
+	s.changed = changes(s.at.m, before, s.Snapshot().Facts)
 	return nil
 }
 

@@ -137,7 +137,7 @@ func reportOf(r resume.Report, who guard.Principal) reportAnswer {
 		out.Effects = append(out.Effects, effectStatus{e.Effect, e.Status})
 	}
 	for _, o := range r.Offers {
-		out.Offers = append(out.Offers, offered{o.Event, o.Question, o.Expires})
+		out.Offers = append(out.Offers, offered{o.Event, r.Question(o), o.Expires})
 	}
 	return out
 }
