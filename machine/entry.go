@@ -23,6 +23,7 @@ type Entry struct {
 	Payload     json.RawMessage `json:"payload,omitempty" canon:"verbatim"`
 	Actor       guard.Actor     `json:"actor"`
 	Override    bool            `json:"override,omitempty"` // an operator's, with its reason in the payload
+	ByHand      *ByHand         `json:"by_hand,omitempty"`  // an operator's word on the end of an effect
 	Principal   string          `json:"principal,omitempty"`
 	Key         string          `json:"key,omitempty"`
 	Fingerprint string          `json:"fingerprint,omitempty"`
@@ -114,6 +115,9 @@ func (a *attempt) entry(next Snapshot[any], j *judged, voided []Voided, out Outc
 	}
 	e.Actor, e.Key, e.View, e.Written = a.p.actor, a.p.key, a.p.shown, a.p.revision
 	e.Guards, e.Override = j.edge.judges, j.edge.override
+	if e.ByHand = a.p.byHand; e.ByHand != nil {
+		e.Actor = guard.Operator
+	}
 	if a.payload == nil {
 		a.payload, _ = canon.Append(nil, j.payload)
 	}

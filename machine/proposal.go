@@ -21,6 +21,7 @@ type Proposal struct {
 	shown    string
 	checked  bool // the payload came through Decode
 	revision string
+	byHand   *ByHand
 }
 
 // As says who proposes. Only the actors that are outside the controller can be said; see [guard.Actor]. A proposal in

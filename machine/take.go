@@ -66,7 +66,11 @@ func (a *attempt) move(j *judged, next *Snapshot[any]) *Finding {
 	if err != nil {
 		return &Finding{Edge: j.edge.name, Code: CodeNoTransition, Text: err.Error()}
 	}
-	a.stamp(next, string(a.p.actor))
+	by := a.p.actor
+	if a.p.byHand != nil {
+		by = guard.Operator
+	}
+	a.stamp(next, string(by))
 	if j.edge.stay {
 		next.Timers = slices.Clone(next.Timers)
 		if a.p.actor == guard.Timer {

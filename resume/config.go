@@ -50,6 +50,9 @@ type Config struct {
 	ObserveWithin time.Duration
 	// PerformWithin bounds one attempt of an effect, and one lookup. 0 means DefaultPerformWithin.
 	PerformWithin time.Duration
+	// AbsentAfter is how long after it may last have been sent an effect can be called absent by [Controller.SettleByHand]: for so long a
+	// provider may still carry out what it was sent. 0 means DefaultAbsentAfter.
+	AbsentAfter time.Duration
 	// Poll is how often Run looks for what is due. 0 means DefaultPoll.
 	Poll time.Duration
 	// TaskRate bounds the proposals to one task, PrincipalRate those of one principal, counted by each
@@ -84,6 +87,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.PerformWithin == 0 {
 		c.PerformWithin = DefaultPerformWithin
+	}
+	if c.AbsentAfter == 0 {
+		c.AbsentAfter = DefaultAbsentAfter
 	}
 	if c.Poll == 0 {
 		c.Poll = DefaultPoll
@@ -159,7 +165,7 @@ func (r *register) times() {
 	for _, x := range []struct {
 		name string
 		d    time.Duration
-	}{{"ObserveWithin", r.c.cfg.ObserveWithin}, {"PerformWithin", r.c.cfg.PerformWithin}, {"Poll", r.c.cfg.Poll}} {
+	}{{"ObserveWithin", r.c.cfg.ObserveWithin}, {"PerformWithin", r.c.cfg.PerformWithin}, {"AbsentAfter", r.c.cfg.AbsentAfter}, {"Poll", r.c.cfg.Poll}} {
 		if x.d < 0 {
 			r.fault("%s is %s: give a time above zero, or 0 for the default", x.name, x.d)
 		}

@@ -244,6 +244,12 @@ func (j *job) update(ctx context.Context, status store.Status, wait time.Duratio
 	if err != nil {
 		return err
 	}
+	switch {
+	case status == store.Intent:
+		j.done.Latest = 0 // it is sent from here on
+	case j.row.Was != store.Unknown || j.done.Latest == 0:
+		j.done.Latest = now
+	}
 	row := j.row
 	row.Status, row.Holder, row.Ready, row.Body = status, "", now+wait.Microseconds(), j.done.encode()
 	if _, err := j.c.st.Update(ctx, row); err != nil && !errors.Is(err, store.ErrFenced) {

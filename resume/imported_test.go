@@ -20,7 +20,9 @@ import (
 type branch struct {
 	*bank
 	st       *pebblestore.Store
-	found    bool // what the bank's own records say of a transfer
+	found    bool  // what the bank's own records say of a transfer
+	find     error // the bank cannot tell
+	trust    *guard.Authority
 	sent     int
 	problems []string // what nobody waited for
 }
@@ -40,11 +42,14 @@ func newBranchOf(t *testing.T, m *machine.Machine[draw]) *branch {
 
 func (b *branch) serving(machines ...machine.Definition) *resume.Controller {
 	c := resume.Config{Machines: machines, Problem: func(err error) { b.problems = append(b.problems, err.Error()) }}
+	if b.trust != nil {
+		c.Trust = append(c.Trust, b.trust)
+	}
 	for _, m := range machines {
 		if machine.Erase(m).EffectNamed("pay_out") != nil {
 			c.Effects = []resume.Handler{resume.Perform(payOut,
 				func(context.Context, machine.Job[draw]) (slip, error) { return slip{"s"}, b.send() },
-				func(context.Context, machine.Job[draw]) (slip, bool, error) { return slip{"s"}, b.found, nil })}
+				func(context.Context, machine.Job[draw]) (slip, bool, error) { return slip{"s"}, b.found, b.find })}
 		}
 	}
 	ctl, err := resume.Open(b.ctx, b.st, c)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
 	"github.com/pawlgo/pawl/store"
 )
@@ -97,7 +98,7 @@ func (s *shares) settle(key string, h machine.Hold, confirmed bool) {
 }
 
 // swaps are the new values of the resources that a version takes from or gives back to: taken with a new intent, given back or
-// used up when the intent is settled, and not otherwise (law 16), but for a velocity limit, which only time gives back; those of the
+// used up when the intent is settled, and not otherwise (law 16); used up after all when a receipt comes late; but for a velocity limit, which only time gives back; those of the
 // families that it begins, ends or counts; and those of the messages that it uses up.
 func (c *Controller) swaps(ctx context.Context, base loaded, next machine.Snapshot[any], entry *machine.Entry) ([]store.Resource, error) {
 	var b basket
@@ -116,6 +117,8 @@ func (c *Controller) swaps(ctx context.Context, base loaded, next machine.Snapsh
 				err = b.hold(ctx, c.st, h, func(s *shares) error { s.regain(i.Key, h); return nil })
 			case had && before.Unsettled() && !i.Unsettled():
 				err = b.hold(ctx, c.st, h, func(s *shares) error { s.settle(i.Key, h, i.Status == machine.Confirmed); return nil })
+			case had && h.Spent && i.Status != machine.Confirmed && !i.Unsettled() && receiptComes(base, next, i):
+				err = b.hold(ctx, c.st, h, func(s *shares) error { s.settle(i.Key, h, true); return nil })
 			}
 			if err != nil {
 				return nil, err
@@ -123,6 +126,15 @@ func (c *Controller) swaps(ctx context.Context, base loaded, next machine.Snapsh
 		}
 	}
 	return b.resources, nil
+}
+
+// receiptComes tells whether a version brings the receipt of an effect that counted as one that has not happened: what it was given back is
+// used up after all.
+func receiptComes(base loaded, next machine.Snapshot[any], i machine.Intent) bool {
+	receipt := guard.Key{Fact: base.m.EffectNamed(i.Effect).Receipt.Name, Subject: i.Key}
+	_, was := base.snap.Facts.Entry(receipt)
+	_, is := next.Facts.Entry(receipt)
+	return is && !was
 }
 
 // basket is the resources that one commit changes.

@@ -39,6 +39,7 @@ type part struct {
 type gathering struct {
 	parts map[string]*part
 	seen  map[string]bool    // keys of intents
+	came  map[string]bool    // keys of which evidence came: of an effect that failed, its late receipt
 	of    map[string]*opSeen // by effect
 	first uint64             // the newest version
 	head  machine.Head       // of that version
@@ -52,7 +53,7 @@ type opSeen struct {
 
 // takings reads what an imported task took up to the version with which it came.
 func (c *Controller) takings(ctx context.Context, task string, mark store.Imported) (takings, error) {
-	g := gathering{parts: map[string]*part{}, seen: map[string]bool{}, of: map[string]*opSeen{}, first: mark.Tip.Version}
+	g := gathering{parts: map[string]*part{}, seen: map[string]bool{}, came: map[string]bool{}, of: map[string]*opSeen{}, first: mark.Tip.Version}
 	for r, err := range c.st.History(ctx, task, mark.Tip.Version, 0) {
 		if err == nil {
 			err = g.record(r)
@@ -96,6 +97,13 @@ func (g *gathering) record(r store.Record) error {
 	if r.Tip.Version == g.first {
 		g.head = h
 	}
+	e, err := machine.DecodeEntry(r.Entry)
+	if err != nil {
+		return fmt.Errorf("version %d: %w", r.Tip.Version, err)
+	}
+	for _, x := range e.Evidence {
+		g.came[x.Subject] = true
+	}
 	for _, i := range h.Intents {
 		if !g.seen[i.Key] {
 			g.seen[i.Key] = true
@@ -115,7 +123,7 @@ func (g *gathering) record(r store.Record) error {
 }
 
 // intent adds an intent as the newest version that holds it tells. One without an outcome that no newer version holds has ended well as
-// far as anybody can tell: an edge took it away beside another.
+// far as anybody can tell: an edge took it away beside another. One that failed and whose receipt came later has happened.
 func (g *gathering) intent(i machine.Intent, version uint64) {
 	op := g.of[i.Effect]
 	if op == nil {
@@ -123,7 +131,7 @@ func (g *gathering) intent(i machine.Intent, version uint64) {
 		g.of[i.Effect] = op
 	}
 	op.count++
-	confirmed := i.Status == machine.Confirmed || i.Unsettled() && version < g.first
+	confirmed := i.Status == machine.Confirmed || i.Unsettled() && version < g.first || !i.Unsettled() && g.came[i.Key]
 	for _, h := range i.Holds {
 		op.resources[h.Resource] = true
 		p := g.part(h.Resource)

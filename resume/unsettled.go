@@ -19,6 +19,9 @@ type Unsettled struct {
 	Attempts int
 	Lookups  int
 	Last     string // why it is not settled yet
+	Rev      uint64 // the fencing token of [Controller.SettleByHand]: it rises whenever a worker takes it up
+	// AbsentFrom is from when on an operator may say that an unknown effect has not happened; zero while that is not known.
+	AbsentFrom time.Time
 }
 
 // Unsettled lists the effects that have been without an outcome for longer than some time, in order of task and key. An effect
@@ -66,6 +69,10 @@ func (c *Controller) unsettled(ctx context.Context, row store.Effect) (Unsettled
 	if err != nil {
 		return Unsettled{}, fmt.Errorf("task %s, effect %s: %w: %w", row.Task, row.ID, store.ErrCorrupt, err)
 	}
-	return Unsettled{Task: row.Task, Effect: i.Effect, Key: i.Key, Status: row.Status.String(), Since: i.At,
-		Attempts: p.Attempts, Lookups: p.Lookups, Last: p.Last}, nil
+	u := Unsettled{Task: row.Task, Effect: i.Effect, Key: i.Key, Status: row.Status.String(), Since: i.At,
+		Attempts: p.Attempts, Lookups: p.Lookups, Last: p.Last, Rev: row.Rev}
+	if row.Status == store.Unknown {
+		u.AbsentFrom, err = c.absentFrom(ctx, i, p, l.m.EffectNamed(i.Effect).Within)
+	}
+	return u, err
 }

@@ -106,10 +106,11 @@ func emitted(s machine.Snapshot[any]) []store.Effect {
 type progress struct {
 	Attempts int    `json:"attempts"`
 	Lookups  int    `json:"lookups"`
-	Waits    int    `json:"waits,omitempty"` // how often something hindered it since the last attempt
-	First    int64  `json:"first,omitempty"` // microseconds of the first attempt
-	Maybe    bool   `json:"maybe,omitempty"` // an attempt may have arrived
-	Last     string `json:"last,omitempty"`  // why it is not settled yet
+	Waits    int    `json:"waits,omitempty"`  // how often something hindered it since the last attempt
+	First    int64  `json:"first,omitempty"`  // microseconds of the first attempt
+	Latest   int64  `json:"latest,omitempty"` // microseconds after which it was surely not sent; 0 when that is not known
+	Maybe    bool   `json:"maybe,omitempty"`  // an attempt may have arrived
+	Last     string `json:"last,omitempty"`   // why it is not settled yet
 }
 
 // noProgress is how every effect begins. Nobody may change it.
@@ -118,7 +119,7 @@ var noProgress = progress{}.encode()
 func (p progress) encode() []byte {
 	b, err := json.Marshal(p)
 	if err != nil {
-		panic(fmt.Sprintf("resume: progress does not encode: %v", err)) // four plain fields always do
+		panic(fmt.Sprintf("resume: progress does not encode: %v", err)) // plain fields always do
 	}
 	return b
 }
