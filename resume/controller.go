@@ -18,6 +18,7 @@ import (
 type Controller struct {
 	st         store.Store
 	cfg        Config
+	ruled      bool // the configuration says who may
 	machines   definitions
 	steps      map[machine.Stamp]machine.Migration // by the definition that they leave
 	observers  map[string]Observer
@@ -167,8 +168,7 @@ func (c *Controller) enter(ctx context.Context, task string, who guard.Principal
 // hides tells whether a task that this controller cannot read is none of the principal's, as far as its record says.
 func (c *Controller) hides(ctx context.Context, task string, who guard.Principal) bool {
 	r, _, err := c.st.Load(ctx, task)
-	return err == nil && !c.cfg.May(who, machine.Head{Task: task, Machine: r.Meta.Machine, Version: r.Tip.Version,
-		State: machine.State(r.Meta.State), Owner: r.Meta.Owner})
+	return err == nil && !c.cfg.May(who, headOf(store.Row{Task: task, Meta: r.Meta}))
 }
 
 // meta is what the store must know of a snapshot to find the task again.

@@ -1,6 +1,7 @@
 package resume_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
 	"github.com/pawlgo/pawl/resume"
+	"github.com/pawlgo/pawl/store"
 	"github.com/stretchr/testify/require"
 )
 
@@ -134,4 +136,85 @@ func TestFindByEverything(t *testing.T) {
 	other, _, err := d.ctl.Find(d.ctx, operator, resume.Search{Machine: "other", Owner: "bob"})
 	require.NoError(t, err)
 	require.Empty(t, other)
+}
+
+// Who may see a task decides what is found of it, whatever the search: here nobody but its owner, and while she is shut out nobody.
+func TestConfigMayRulesSearches(t *testing.T) {
+	d := newLockable(t)
+	d.asked()
+	found := func(who guard.Principal) (all []resume.Found) {
+		for _, list := range []func() ([]resume.Found, error){
+			func() ([]resume.Found, error) { return d.ctl.Waiting(d.ctx, who) },
+			func() ([]resume.Found, error) { return d.ctl.Owned(d.ctx, who) },
+			func() ([]resume.Found, error) {
+				f, _, err := d.ctl.Find(d.ctx, who, resume.Search{Owner: "alice"})
+				return f, err
+			},
+			func() ([]resume.Found, error) {
+				f, _, err := d.ctl.Find(d.ctx, who, resume.Search{WaitsFor: "user/alice"})
+				return f, err
+			},
+		} {
+			f, err := list()
+			require.NoError(t, err)
+			all = append(all, f...)
+		}
+		return all
+	}
+	require.Len(t, found(alice), 4)
+	require.Empty(t, found(operator), "this configuration knows no operators")
+	d.shut.Store(true)
+	require.Empty(t, found(alice))
+	other := newLab(t).labOn(d.desk)
+	all, _, err := other.Find(d.ctx, operator, resume.Search{})
+	require.NoError(t, err)
+	require.Len(t, all, 1, "a task that cannot be read here is found by what its row says")
+}
+
+// asking is a store that keeps what it is asked to find.
+type asking struct {
+	bent
+	queries []store.Query
+}
+
+func (a *asking) Find(ctx context.Context, q store.Query) ([]store.Row, string, error) {
+	a.queries = append(a.queries, q)
+	return a.Store.Find(ctx, q)
+}
+
+// Where a page ends names the last task that was looked at, so a search runs over what the principal may see, and over nothing else.
+func TestFindLooksOnlyAtOnesOwn(t *testing.T) {
+	d := newDesk(t)
+	a := &asking{bent: bent{Store: d.st}}
+	d.st = a
+	d.ctl = d.open(nil)
+	d.asked()
+	of := func(who guard.Principal, q resume.Search) (string, int) {
+		a.queries = nil
+		found, _, err := d.ctl.Find(d.ctx, who, q)
+		require.NoError(t, err)
+		require.Len(t, a.queries, 1)
+		return a.queries[0].WaitsFor, len(found)
+	}
+	clerk := guard.Principal{ID: "ben", Roles: []string{"clerk", "clerk"}}
+	for _, row := range []struct {
+		who   guard.Principal
+		q     resume.Search
+		over  string
+		found int
+	}{
+		{mallory, resume.Search{Owner: "mallory", WaitsFor: "user/alice"}, "", 0},
+		{alice, resume.Search{Owner: "alice", WaitsFor: "role/clerk"}, "", 0},
+		{alice, resume.Search{Owner: "alice", WaitsFor: "user/alice"}, "user/alice", 1},
+		{clerk, resume.Search{Owner: "alice", WaitsFor: "role/clerk"}, "role/clerk", 0},
+		{operator, resume.Search{Owner: "alice", WaitsFor: "user/alice"}, "user/alice", 1},
+	} {
+		over, found := of(row.who, row.q)
+		require.Equal(t, row.over, over, "%v", row)
+		require.Equal(t, row.found, found, "%v", row)
+	}
+	a.queries = nil
+	_, err := d.ctl.Waiting(d.ctx, clerk)
+	require.NoError(t, err)
+	require.Len(t, a.queries, 2, "a role that is named twice is looked for once")
 }

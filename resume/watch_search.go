@@ -25,7 +25,7 @@ var ErrWatching = errors.New("one watch remembers no more tasks")
 type Watched struct {
 	Found          // only Task when it left
 	Before  uint64 // the version that was told before, 0 for none
-	Version uint64 // the newest; 0 when the task has been erased
+	Version uint64 // the newest; 0 when the task is not there, or the principal may not see it
 	Left    bool   // the search does not find it any more
 }
 
@@ -107,14 +107,14 @@ func (w *watch) scan(ctx context.Context) error {
 		}
 		for _, f := range page {
 			found[f.Task] = true
-			if err := w.see(ctx, f.Task, now); err != nil {
+			if err := w.see(ctx, f.Task, now, true); err != nil {
 				return err
 			}
 		}
 	}
 	for _, task := range slices.Sorted(maps.Keys(w.known)) {
 		if !found[task] && w.known[task].in {
-			if err := w.see(ctx, task, now); err != nil {
+			if err := w.see(ctx, task, now, false); err != nil {
 				return err
 			}
 		}
@@ -130,7 +130,7 @@ func (w *watch) look(ctx context.Context, rows map[string]store.Meta) error {
 	}
 	for _, task := range slices.Sorted(maps.Keys(rows)) {
 		if _, known := w.known[task]; known || w.q.finds(task, rows[task], now) {
-			if err := w.see(ctx, task, now); err != nil {
+			if err := w.see(ctx, task, now, false); err != nil {
 				return err
 			}
 		}
@@ -138,11 +138,12 @@ func (w *watch) look(ctx context.Context, rows map[string]store.Meta) error {
 	return nil
 }
 
-// see notes what is new of one task, as of its newest version: what the search said of it may be older.
-func (w *watch) see(ctx context.Context, task string, now store.Micros) error {
+// see notes what is new of one task, as of its newest version: what the search said of it may be older. What a watch was only told to
+// know, and has not found, it looks at whole: the watcher may never have seen it.
+func (w *watch) see(ctx context.Context, task string, now store.Micros, found bool) error {
 	was := w.known[task]
 	tip, err := w.c.st.Tip(ctx, task)
-	if err == nil && was.in && tip.Version == was.version {
+	if err == nil && found && was.in && tip.Version == was.version {
 		return nil
 	}
 	var r store.Record
@@ -159,26 +160,39 @@ func (w *watch) see(ctx context.Context, task string, now store.Micros) error {
 	case err != nil:
 		return fmt.Errorf("task %s: %w", task, err)
 	}
-	in := w.q.finds(task, r.Meta, now)
-	if !in && !was.in {
+	row := store.Row{Task: task, Meta: r.Meta}
+	may, err := w.may(ctx, row)
+	if err != nil {
+		return err
+	}
+	in := may && w.q.finds(task, r.Meta, now)
+	switch {
+	case !in && !was.in:
+		return nil
+	case may && was.in && r.Tip.Version == was.version: // they have been told, when it left too
+		w.known[task] = mark{was.version, in}
 		return nil
 	}
-	change := Watched{Found: Found{Task: task}, Before: was.version, Version: r.Tip.Version, Left: !in}
-	if in {
-		change.Found = foundOf(store.Row{Task: task, Meta: r.Meta})
+	change, version := Watched{Found: Found{Task: task}, Before: was.version, Left: !in}, was.version
+	if may {
+		change.Version, version = r.Tip.Version, r.Tip.Version
 	}
-	w.known[task], w.news = mark{r.Tip.Version, in}, append(w.news, change)
+	if in {
+		change.Found = foundOf(row)
+	}
+	w.known[task], w.news = mark{version, in}, append(w.news, change)
 	if len(w.known) > MaxWatching {
 		return fmt.Errorf("%d: %w", MaxWatching, ErrWatching)
 	}
 	return nil
 }
 
-// finds tells whether the search finds a task that stands so.
-func (q Search) finds(task string, m store.Meta, now store.Micros) bool {
-	return !strings.HasPrefix(task, Reserved) && (q.Machine == "" || q.Machine == m.Machine) && (q.State == "" || string(q.State) == m.State) &&
-		(q.Owner == "" || q.Owner == m.Owner) && (q.WaitsFor == "" || q.WaitsFor == m.WaitsFor) &&
-		(q.For <= 0 || m.Since < now-q.For.Microseconds())
+// may tells whether the watcher may see a task. It may be one that they only say they were told of.
+func (w *watch) may(ctx context.Context, r store.Row) (bool, error) {
+	if strings.HasPrefix(r.Task, Reserved) {
+		return false, nil
+	}
+	return w.c.maySee(ctx, w.who, r)
 }
 
 // hinted gathers the tasks that the store says have changed, and the newest row of each.

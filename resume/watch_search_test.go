@@ -220,3 +220,44 @@ func TestMaxWatching(t *testing.T) {
 		require.ErrorIs(t, failed, want)
 	}
 }
+
+// A watch is told what it knows by whoever begins it. Of a task that the watcher may not see it says what it says of one that is not
+// there, at whatever version it stands and whatever becomes of it.
+func TestWatchSearchTellsNothingOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		s := d.asked()
+		require.NoError(t, d.ctl.Freeze(d.ctx, "refund", operator, "x"))
+		for version := range uint64(4) {
+			told := map[string]uint64{taskID: version, "no_such_task": version, "pawl.freeze.refund": version}
+			w := d.watch(mallory, resume.Search{Owner: "mallory"}, told)
+			for _, task := range []string{"no_such_task", "pawl.freeze.refund", taskID} {
+				require.Equal(t, fmt.Sprintf("%s left %d-0", task, version), w.next())
+			}
+			d.commits(s, jot)
+			w.quiet()
+			w.stop()
+			<-w.seen
+		}
+	})
+}
+
+// One who may not see a task any more hears that it left, and not what became of it.
+func TestWatchSearchOfOneWhoIsShutOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newLockable(t)
+		s := d.asked()
+		w := d.watch(alice, waitsForAlice, nil)
+		require.Equal(t, taskID+" awaiting_user_confirmation 0-2", w.next())
+		d.commits(s, jot)
+		require.Equal(t, taskID+" awaiting_user_confirmation 2-3", w.next())
+		d.shut.Store(true)
+		require.Equal(t, taskID+" left 3-0", w.next())
+		w.quiet()
+		d.shut.Store(false)
+		d.commits(s, jot)
+		require.Equal(t, taskID+" awaiting_user_confirmation 3-4", w.next(), "from where they were told")
+		w.stop()
+		<-w.seen
+	})
+}
