@@ -110,20 +110,41 @@ func TestB046NobodyDropsAnothersWrite(t *testing.T) {
 	}
 }
 
-// Case B049: two controllers, each with a copy of its own in memory, on one store: one wins the version.
+// Case B049: two controllers, each with a copy of its own in memory, on one store. Whether the second judges after the first has written, or
+// both have judged and one writes first, one of them wins the version, and the other is told which it is.
 func TestB049ThePrivateCopyDecidesNothing(t *testing.T) {
-	d := newDesk(t)
-	d.asked()
-	other := d.open(nil)
-	mine, err := d.ctl.Resume(d.ctx, taskID, alice)
-	require.NoError(t, err)
-	theirs, err := other.Resume(d.ctx, taskID, alice)
-	require.NoError(t, err)
-	require.Equal(t, mine.Version(), theirs.Version())
-	d.commits(mine, refund.LeaveNote.With(refund.Note{Text: "mine"}).As(guard.User))
-	out := d.refuses(theirs, refund.LeaveNote.With(refund.Note{Text: "theirs"}).As(guard.User))
-	require.Equal(t, machine.Conflict, out.Kind)
-	require.Equal(t, mine.Version(), d.resume().Version())
+	for name, at := range map[string]*desk{"memory": newDesk(t), "pebble": newPebbleDesk(t).desk} {
+		at.asked()
+		b := &bent{Store: at.st}
+		whole := at.st
+		at.st = b
+		other := at.open(nil)
+		at.st = whole
+		mine, theirs := at.resume(), at.resumeBy(other)
+		require.Equal(t, mine.Version(), theirs.Version())
+		at.commits(mine, refund.LeaveNote.With(refund.Note{Text: "mine"}).As(guard.User))
+		require.Equal(t, machine.Conflict, at.refuses(theirs, refund.LeaveNote.With(refund.Note{Text: "theirs"}).As(guard.User)).Kind, name)
+
+		mine, theirs = at.resume(), at.resumeBy(other)
+		b.commit = func(ctx context.Context, c *store.Commit) (store.Tip, error) {
+			b.commit = nil
+			at.commits(mine, refund.LeaveNote.With(refund.Note{Text: "mine again"}).As(guard.User)) // both have judged
+			return b.Store.Commit(ctx, c)
+		}
+		out := at.refuses(theirs, refund.LeaveNote.With(refund.Note{Text: "theirs again"}).As(guard.User))
+		require.Equal(t, machine.Conflict, out.Kind, name)
+		require.Equal(t, mine.Version(), out.Version, name)
+		snap, ok := machine.As[refund.Refund](at.resumeBy(other).Snapshot())
+		require.True(t, ok)
+		require.Equal(t, []string{"mine", "mine again"}, snap.Data.Notes, name)
+	}
+}
+
+// resumeBy is a session of alice's by another controller.
+func (d *desk) resumeBy(c *resume.Controller) *resume.Session {
+	s, err := c.Resume(d.ctx, taskID, alice)
+	require.NoError(d.t, err)
+	return s
 }
 
 // Case B052: whose hold ran out cannot take it back by being late: the revision that it knows is no longer the newest.
