@@ -30,21 +30,26 @@ func attemptOf(p machine.Proposal, who guard.Principal, out machine.Outcome) Att
 // note keeps an attempt. That it could not be kept must not turn a refusal into an error: it goes to Config.Problem.
 func (c *Controller) note(ctx context.Context, l loaded, a Attempt) {
 	a.Version = l.snap.Version
+	if err := c.keep(ctx, l.snap.Task, a); err != nil {
+		c.cfg.Problem(fmt.Errorf("task %s: keep a refused attempt: %w", l.snap.Task, err))
+	}
+}
+
+func (c *Controller) keep(ctx context.Context, task string, a Attempt) error {
 	a.Principal, a.View, a.Event = cut(a.Principal, machine.MaxPrincipal), cut(a.View, machine.MaxShown), cut(a.Event, 2*guard.MaxName)
 	body, err := json.Marshal(a)
 	if err != nil || len(body) > store.MaxBody {
 		a.Payload, a.Findings = nil, []machine.Finding{{Code: a.Findings[0].Code}}
 		body, err = json.Marshal(a)
 	}
-	if err == nil {
-		var now store.Micros
-		if now, err = c.st.Now(ctx); err == nil {
-			err = c.st.Note(ctx, l.snap.Task, store.Attempt{At: now, Count: 1, Body: body})
-		}
-	}
 	if err != nil {
-		c.cfg.Problem(fmt.Errorf("task %s: keep a refused attempt: %w", l.snap.Task, err))
+		return err
 	}
+	now, err := c.st.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return c.st.Note(ctx, task, store.Attempt{At: now, Count: 1, Body: body})
 }
 
 // cut keeps what fits of a text that nobody has judged yet: an attempt must not escape the record by its size.

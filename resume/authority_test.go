@@ -1,13 +1,18 @@
 package resume_test
 
 import (
+	"context"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/pawlgo/pawl/examples/refund/refund"
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
 	"github.com/pawlgo/pawl/resume"
+	"github.com/pawlgo/pawl/store"
 	"github.com/stretchr/testify/require"
 )
 
@@ -62,6 +67,11 @@ func TestWhoMayIsAskedAtEachCall(t *testing.T) {
 		"Project": func() error {
 			v, err := s.Project(d.ctx, refund.InterpretReply)
 			require.Empty(t, v.Markdown())
+			return err
+		},
+		"Permits": func() error {
+			p, err := s.Permits(d.ctx)
+			require.Empty(t, p)
 			return err
 		},
 		"Attempts": func() error {
@@ -124,4 +134,99 @@ func TestWorkGoesOnForOneWhoIsShutOut(t *testing.T) {
 	d.work()
 	d.shut.Store(false)
 	require.Equal(t, refund.Refunded, d.resume().State())
+}
+
+// touches is a store that keeps in which order it is asked for what.
+type touches struct {
+	bent
+	calls []string
+}
+
+func (s *touches) touch(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, what)
+}
+
+func (s *touches) Tip(ctx context.Context, task string) (store.Tip, error) {
+	s.touch("tip")
+	return s.Store.Tip(ctx, task)
+}
+
+func (s *touches) Load(ctx context.Context, task string) (store.Record, []store.Effect, error) {
+	s.touch("load")
+	return s.Store.Load(ctx, task)
+}
+
+func (s *touches) Now(ctx context.Context) (store.Micros, error) {
+	s.touch("now")
+	return s.Store.Now(ctx)
+}
+
+func (s *touches) Note(ctx context.Context, task string, a store.Attempt) error {
+	s.touch("note")
+	return s.Store.Note(ctx, task, a)
+}
+
+// A stranger learns neither by what is said nor by what is done whether there is a task, by whichever door, even while its owner's own
+// call is under way and it is as busy as it may be.
+func TestStrangerCannotTellForbiddenFromUnknown(t *testing.T) {
+	d := newStuckDesk(t, func(string) bool { return true }, func(c *resume.Config) { c.TaskInFlight, c.Cache = 1, -1 })
+	d.begin("1")
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer close(d.free)
+	wg.Go(func() {
+		_, _ = d.ctl.Update(d.ctx, "task_1", alice, func(machine.Snapshot[any]) machine.Proposal {
+			return refund.RequestRefund.With(machine.None{}).As(guard.User)
+		})
+	})
+	<-d.asked // she holds her turn, and the task's one place
+	st := &touches{bent: bent{Store: d.st}}
+	cfg := d.config()
+	cfg.Cache, cfg.TaskInFlight = -1, 1
+	watched, err := resume.Open(d.ctx, st, cfg)
+	require.NoError(t, err)
+	st.calls = nil
+	ctx, stop := context.WithTimeout(d.ctx, time.Minute) // whoever waits for her turn would wait for ever
+	defer stop()
+	for name, call := range map[string]func(c *resume.Controller, task string) error{
+		"Resume": func(c *resume.Controller, task string) error { _, err := c.Resume(ctx, task, mallory); return err },
+		"Latest": func(c *resume.Controller, task string) error { _, _, err := c.Latest(ctx, task, mallory); return err },
+		"Recent": func(c *resume.Controller, task string) error { _, err := c.Recent(ctx, task, mallory, 9); return err },
+		"Attempts": func(c *resume.Controller, task string) error {
+			_, err := c.Attempts(ctx, task, mallory)
+			return err
+		},
+		"Migrate": func(c *resume.Controller, task string) error {
+			_, err := c.Migrate(ctx, task, guard.Principal{ID: "mallory", Roles: []string{"migrator"}})
+			return err
+		},
+		"Update": func(c *resume.Controller, task string) error {
+			_, err := c.Update(ctx, task, mallory, func(machine.Snapshot[any]) machine.Proposal {
+				require.Fail(t, "a stranger sees it")
+				return machine.Proposal{}
+			})
+			return err
+		},
+		"UpdateRaw": func(c *resume.Controller, task string) error {
+			_, err := c.UpdateRaw(ctx, task, mallory, "cancel_refund", []byte(`{"text":"x"}`), nil)
+			return err
+		},
+		"Start below": func(c *resume.Controller, task string) error {
+			_, err := c.Start(ctx, refund.Machine.Task("child", mallory, refund.Refund{OrderID: "9", Amount: euros}).Under(task), mallory)
+			return err
+		},
+	} {
+		require.ErrorIs(t, call(d.ctl, "task_1"), resume.ErrNoTask, name)
+		forbidden, unknown := call(watched, "task_1"), error(nil)
+		calls := st.calls
+		st.calls = nil
+		unknown = call(watched, "task_2")
+		require.ErrorIs(t, unknown, resume.ErrNoTask, name)
+		require.Equal(t, strings.ReplaceAll(unknown.Error(), "task_2", "task_1"), forbidden.Error(), name)
+		require.Equal(t, calls, st.calls, name)
+		require.Contains(t, calls, "note", name)
+		st.calls = nil
+	}
 }

@@ -1,6 +1,7 @@
 package resume
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -60,6 +61,19 @@ func (f *flights) board(task string) error {
 	f.all++
 	f.tasks[task]++
 	return nil
+}
+
+// board counts a call in, or turns it away and tells so; who is in leaves.
+func (c *Controller) board(ctx context.Context, f *flights, task string) error {
+	err := f.board(task)
+	if busy, is := errors.AsType[*BusyError](err); is && c.heard() {
+		s := Signal{Kind: SignalBusy, Task: task, Result: "task"}
+		if busy.Whole {
+			s.Result = "controller"
+		}
+		c.tell(ctx, s)
+	}
+	return err
 }
 
 func (f *flights) leave(task string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pawlgo/pawl/examples/refund/refund"
@@ -82,6 +83,10 @@ func TestBusy(t *testing.T) {
 			busy(err)
 			_, err = d.ctl.Observe(d.ctx, "task_1")
 			busy(err)
+			_, err = s.Look(d.ctx, refund.Eligible)
+			busy(err)
+			_, err = d.ctl.Resume(d.ctx, "task_1", alice)
+			busy(err)
 			require.Equal(t, 2, d.ctl.Health(d.ctx).InFlight)
 			other := d.begin("2")
 			_, err = other.Observe(d.ctx)
@@ -98,6 +103,55 @@ func TestBusy(t *testing.T) {
 			require.Zero(t, d.ctl.Health(d.ctx).InFlight)
 			_, err = s.Observe(d.ctx)
 			require.NoError(t, err)
+		})
+	}
+}
+
+// Updates of one task that wait for their turn are bounded too; who is turned away leaves nothing behind, and who gives up waiting makes room.
+func TestBusyUpdates(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		limit func(*resume.Config)
+		want  resume.BusyError
+	}{
+		{"controller", func(c *resume.Config) { c.InFlight = 2 }, resume.BusyError{Task: "task_1", Whole: true, Most: 2}},
+		{"task", func(c *resume.Config) { c.TaskInFlight = 2 }, resume.BusyError{Task: "task_1", Most: 2}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				heard := &listener{}
+				d := newStuckDesk(t, func(string) bool { return true }, func(c *resume.Config) { row.limit(c); c.Monitor = heard })
+				d.begin("1")
+				began := 0
+				update := func(ctx context.Context) error {
+					_, err := d.ctl.Update(ctx, "task_1", alice, func(machine.Snapshot[any]) machine.Proposal {
+						began++
+						return refund.RequestRefund.With(machine.None{}).As(guard.User)
+					})
+					return err
+				}
+				var wg sync.WaitGroup
+				wg.Go(func() { _ = update(d.ctx) })
+				<-d.asked // it has the turn, and asks a source that hangs
+				impatient, giveUp := context.WithCancel(d.ctx)
+				gone := make(chan error, 1)
+				go func() { gone <- update(impatient) }()
+				synctest.Wait() // the second waits for its turn
+				err := update(d.ctx)
+				require.ErrorIs(t, err, resume.ErrBusy)
+				require.Equal(t, row.want, *err.(*resume.BusyError))
+				require.Equal(t, []resume.Signal{{Kind: resume.SignalBusy, Task: "task_1", Result: row.name}}, heard.of(resume.SignalBusy))
+				giveUp()
+				require.ErrorIs(t, <-gone, context.Canceled)
+				wg.Go(func() { _ = update(d.ctx) })
+				synctest.Wait()
+				require.ErrorIs(t, update(d.ctx), resume.ErrBusy)
+				require.Equal(t, 1, began)
+				close(d.free)
+				wg.Wait()
+				require.Equal(t, 2, began, "the one that waited had its turn")
+				require.NoError(t, update(d.ctx), "there is room again")
+			})
 		})
 	}
 }

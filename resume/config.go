@@ -58,8 +58,9 @@ type Config struct {
 	// TaskRate bounds the proposals to one task, PrincipalRate those of one principal, counted by each
 	// controller for itself. The zero Rate bounds nothing.
 	TaskRate, PrincipalRate Rate
-	// InFlight bounds the calls of this controller that are under way at once, TaskInFlight those about one task; past it a call gets
-	// [ErrBusy] before anything is done. 0 means DefaultInFlight and DefaultTaskInFlight, less than 0 no limit.
+	// InFlight bounds the calls of this controller that are under way at once, TaskInFlight those about one task: proposals,
+	// observations, and what resumes or looks. As many updates may wait for their turn. Past it a call gets [ErrBusy] before anything is
+	// done. 0 means DefaultInFlight and DefaultTaskInFlight, less than 0 no limit.
 	InFlight, TaskInFlight int
 	// Cache is how many snapshots are kept in memory. 0 means DefaultCache, less than 0 none.
 	Cache int
@@ -129,6 +130,7 @@ func Open(ctx context.Context, st store.Store, cfg Config) (*Controller, error) 
 	}
 	c.trusts = func(a *guard.Authority) bool { return c.trusted[a] }
 	c.flights = newFlights(c.cfg.InFlight, c.cfg.TaskInFlight)
+	c.queue = newFlights(c.cfg.InFlight, c.cfg.TaskInFlight)
 	r := register{c: c, facts: map[string]*guard.FactInfo{}}
 	r.times()
 	r.machines()

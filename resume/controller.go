@@ -30,6 +30,7 @@ type Controller struct {
 	timerWake  chan struct{}
 	freezes    freezes
 	flights    *flights
+	queue      *flights      // updates that wait for their turn, or have it
 	worked     atomic.Int64  // when it last looked for what is due, in microseconds
 	performing atomic.Int32  // effects
 	released   atomic.Uint64 // the incarnation that is known to be released
@@ -126,12 +127,16 @@ func (c *Controller) Start(ctx context.Context, t machine.Task, who guard.Princi
 // Resume reads the newest version of a task, checks the principal, leads it to the newest definition that the configuration has
 // migrations to, and observes again what has gone stale. What came out
 // different is committed; what was confirmed is held by the session and committed with its next proposal. It never starts.
-// Errors wrap [ErrNoTask], [ErrMachine], [machine.ErrTask], [machine.ErrStored], [machine.ErrUnmigratable], or are the store's.
+// Errors wrap [ErrNoTask], [ErrBusy], [ErrMachine], [machine.ErrTask], [machine.ErrStored], [machine.ErrUnmigratable], or are the store's.
 func (c *Controller) Resume(ctx context.Context, task string, who guard.Principal) (*Session, error) {
 	l, err := c.enter(ctx, task, who)
 	if err != nil {
 		return nil, err
 	}
+	if err := c.board(ctx, c.flights, task); err != nil {
+		return nil, err
+	}
+	defer c.flights.leave(task)
 	if l, err = c.advance(ctx, l, guard.Worker, guard.Principal{}); err != nil {
 		return nil, err
 	}
@@ -147,9 +152,11 @@ func (c *Controller) enter(ctx context.Context, task string, who guard.Principal
 	if strings.HasPrefix(task, Reserved) {
 		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
 	}
+	stranger := Attempt{Principal: who.ID, Kind: machine.Refused, Findings: []machine.Finding{{Code: machine.CodeForbidden}}}
 	l, err := c.load(ctx, task)
 	switch {
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrErased):
+		c.knock(ctx, task, stranger)
 		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
 	case err != nil && c.hides(ctx, task, who):
 		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
@@ -157,12 +164,21 @@ func (c *Controller) enter(ctx context.Context, task string, who guard.Principal
 		return loaded{}, err
 	}
 	if !c.cfg.May(who, l.snap.Head) {
-		forbidden := []machine.Finding{{Code: machine.CodeForbidden}}
-		c.note(ctx, l, Attempt{Principal: who.ID, Kind: machine.Refused, Findings: forbidden})
-		c.tellRefusal(ctx, l, "", machine.Outcome{Kind: machine.Refused, Findings: forbidden})
+		c.note(ctx, l, stranger)
+		c.tellRefusal(ctx, l, "", machine.Outcome{Kind: stranger.Kind, Findings: stranger.Findings})
 		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
 	}
 	return l, nil
+}
+
+// knock asks the store for all that a forbidden task would be asked for, so that a caller does not tell an unknown one by the work that
+// is saved. The store keeps no attempt at what is not there.
+func (c *Controller) knock(ctx context.Context, task string, a Attempt) {
+	_, _, _ = c.st.Load(ctx, task)
+	_ = c.keep(ctx, task, a)
+	if c.heard() {
+		c.tell(ctx, Signal{Kind: SignalRefusal, Result: string(a.Kind), Code: codeNoTask})
+	}
 }
 
 // hides tells whether a task that this controller cannot read is none of the principal's, as far as its record says.

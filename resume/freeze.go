@@ -50,8 +50,10 @@ func (c *Controller) Thaw(ctx context.Context, machine string, by guard.Principa
 
 func (c *Controller) setFreeze(ctx context.Context, name string, by guard.Principal, reason string, stop bool) error {
 	switch {
-	case !by.Has(guard.OperatorRole) || strings.TrimSpace(reason) == "" || len(reason) > machine.MaxReason:
+	case !by.Has(guard.OperatorRole) || strings.TrimSpace(reason) == "":
 		return fmt.Errorf("freeze of machine %s: %w", name, ErrOperator)
+	case len(reason) > machine.MaxReason:
+		return fmt.Errorf("freeze of machine %s: a reason of %d bytes, at most %d: %w", name, len(reason), machine.MaxReason, ErrOperator)
 	case c.machines[name] == nil:
 		return fmt.Errorf("freeze of machine %s: %w", name, ErrMachine)
 	}
@@ -80,6 +82,9 @@ func (c *Controller) setFreeze(ctx context.Context, name string, by guard.Princi
 			Meta: store.Meta{Machine: freezeMachine, State: state}, Snapshot: body, Entry: body}, Swap: swap})
 		if !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrSwap) {
 			c.freezes.forget(name)
+			if err == nil && c.heard() {
+				c.tell(ctx, Signal{Kind: SignalOperator, Machine: name, Result: state})
+			}
 			return err
 		}
 	}

@@ -82,6 +82,50 @@ func TestRates(t *testing.T) {
 	require.Equal(t, "too_fast", note().Code())
 }
 
+// Who is over their own rate takes nothing of the task's, and a task that is over its rate takes nothing of theirs; both are told to
+// whoever watches.
+func TestRatesAreApart(t *testing.T) {
+	d, heard := newDesk(t), &listener{}
+	d.ctl = d.open(func(c *resume.Config) {
+		c.TaskRate, c.PrincipalRate, c.Monitor = resume.Rate{Burst: 10, Per: time.Hour}, resume.Rate{Burst: 4, Per: time.Hour}, heard
+	})
+	note := func(s *resume.Session) string {
+		out, err := s.Propose(d.ctx, refund.LeaveNote.With(refund.Note{Text: "x"}).As(guard.User).BasedOn(d.resume().Version()))
+		require.NoError(t, err)
+		return out.Code()
+	}
+	d.asked() // one of the task's, and one of alice's
+	as := func(who string) *resume.Session {
+		s, err := d.ctl.Resume(d.ctx, taskID, guard.Principal{ID: who, Roles: []string{guard.OperatorRole}})
+		require.NoError(t, err)
+		return s
+	}
+	flooder := as("flooder")
+	for i := range 50 {
+		require.Equal(t, i >= 4, note(flooder) == "too_fast", i)
+	}
+	refusals := heard.of(resume.SignalRefusal)
+	require.Len(t, refusals, 46)
+	require.Equal(t, []string{"too_fast", "leave_note", taskID}, []string{refusals[0].Code, refusals[0].Event, refusals[0].Task})
+	olga := as("olga")
+	for range 4 {
+		require.NotEqual(t, "too_fast", note(olga))
+	}
+	last := as("last")
+	require.NotEqual(t, "too_fast", note(last), "the tenth of the task")
+	for range 50 {
+		require.Equal(t, "too_fast", note(last), "the task is over its rate")
+	}
+	other, err := d.ctl.Start(d.ctx, refund.Machine.Task("other", last.Principal(), refund.Refund{OrderID: "9", Amount: euros, Notes: []string{}}), last.Principal())
+	require.NoError(t, err)
+	d.world.owner = observed("last")
+	d.commits(other, askFor)
+	for range 2 {
+		d.commits(other, jot)
+	}
+	require.Equal(t, "too_fast", note(other), "the fifth of theirs")
+}
+
 // interloper is a store in memory in which something happens right before a commit that causes an effect lands.
 type interloper struct {
 	*store.Memory

@@ -21,7 +21,7 @@ func (c *Controller) Observe(ctx context.Context, task string, observations ...g
 	if err := machine.CheckTaskID(task); err != nil {
 		return machine.Outcome{}, err
 	}
-	if err := c.flights.board(task); err != nil {
+	if err := c.board(ctx, c.flights, task); err != nil {
 		return machine.Outcome{}, err
 	}
 	defer c.flights.leave(task)
@@ -41,7 +41,7 @@ func (c *Controller) Observe(ctx context.Context, task string, observations ...g
 
 // Observe is [Controller.Observe] for the session's task.
 func (s *Session) Observe(ctx context.Context, observations ...guard.Observation) (machine.Outcome, error) {
-	if err := s.c.flights.board(s.Task()); err != nil {
+	if err := s.c.board(ctx, s.c.flights, s.Task()); err != nil {
 		return machine.Outcome{}, err
 	}
 	defer s.c.flights.leave(s.Task())

@@ -41,7 +41,7 @@ func (s *Session) proposed(ctx context.Context, p machine.Proposal, carried []gu
 	if p.Event() == "" {
 		return s.malformed(ctx, "", machine.Finding{Code: machine.CodeNoEvent, Text: "the proposal is empty"}, carried)
 	}
-	if err := s.c.flights.board(s.Task()); err != nil {
+	if err := s.c.board(ctx, s.c.flights, s.Task()); err != nil {
 		return machine.Outcome{}, err
 	}
 	defer s.c.flights.leave(s.Task())
@@ -87,7 +87,7 @@ func (s *Session) Answer(ctx context.Context, v projection.View, output []byte, 
 
 // malformed refuses what is no proposal at all. What the party said meanwhile is kept all the same.
 func (s *Session) malformed(ctx context.Context, event string, f machine.Finding, carried []guard.Observation) (machine.Outcome, error) {
-	if err := s.c.flights.board(s.Task()); err != nil {
+	if err := s.c.board(ctx, s.c.flights, s.Task()); err != nil {
 		return machine.Outcome{}, err
 	}
 	defer s.c.flights.leave(s.Task())
@@ -321,7 +321,7 @@ func (s *Session) conclude(ctx context.Context, p machine.Proposal, evidence []g
 		out.Observed = s.Version()
 	}
 	out.Task, out.Version, out.State = s.Task(), s.Version(), s.State()
-	permits, err := s.Permits(ctx)
+	permits, err := s.permits(ctx)
 	out.Permits = permits
 	return out, err
 }

@@ -94,6 +94,9 @@ func (c *Controller) Release(ctx context.Context, by guard.Principal, reason str
 	if err != nil {
 		return fmt.Errorf("release the store: %w", err)
 	}
+	if c.heard() {
+		c.tell(ctx, Signal{Kind: SignalOperator, Result: stateReleased})
+	}
 	c.stir()
 	return nil
 }

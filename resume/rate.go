@@ -46,13 +46,26 @@ func (s *Session) tooFast(ctx context.Context, event string) (machine.Outcome, e
 	if err != nil {
 		return machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)
 	}
-	wait := max(s.c.taskRate.take(s.Task(), now), s.c.principalRate.take(s.who.ID, now))
+	wait := s.c.allowed(s.Task(), s.who.ID, now)
 	if wait == 0 {
 		return machine.Outcome{}, nil
 	}
 	out := s.refused(machine.Finding{Code: codeTooFast, Text: "too many proposals", Details: map[string]any{"retry_after": wait.String()}})
 	out.Event = event
+	s.c.tellRefusal(ctx, s.at, "", out)
 	return out, nil
+}
+
+// allowed uses one of the burst of both, or of neither: a principal who is over their own rate leaves the task's to others, and a task
+// that is over its rate leaves the principal theirs for other tasks. Else it says how long to wait.
+func (c *Controller) allowed(task, who string, now time.Time) (wait time.Duration) {
+	if wait = c.principalRate.take(who, now); wait > 0 {
+		return wait
+	}
+	if wait = c.taskRate.take(task, now); wait > 0 {
+		c.principalRate.giveBack(who)
+	}
+	return wait
 }
 
 // bounds tells whether there is a rate at all.
@@ -65,21 +78,33 @@ func (b *buckets) take(name string, now time.Time) (wait time.Duration) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	each := b.rate.Per / time.Duration(b.rate.Burst)
+	each := float64(b.rate.Per) / float64(b.rate.Burst)
 	k, counted := b.m[name]
 	if !counted {
 		b.room(now)
 		k = bucket{float64(b.rate.Burst), now}
 	}
-	k.left = min(float64(b.rate.Burst), k.left+float64(max(now.Sub(k.at), 0))/float64(each))
-	k.at = now
+	k.left = min(float64(b.rate.Burst), k.left+float64(max(now.Sub(k.at), 0))/each)
+	if now.After(k.at) {
+		k.at = now // callers may come in another order than their instants
+	}
 	if k.left < 1 {
 		b.m[name] = k
-		return time.Duration((1 - k.left) * float64(each))
+		return max(time.Duration((1-k.left)*each), 1)
 	}
 	k.left--
 	b.m[name] = k
 	return 0
+}
+
+// giveBack gives back what take used.
+func (b *buckets) giveBack(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if k, counted := b.m[name]; counted {
+		k.left = min(k.left+1, float64(b.rate.Burst))
+		b.m[name] = k
+	}
 }
 
 // room forgets who has not been seen for a whole Per, and if that is nobody, anybody.

@@ -31,3 +31,27 @@ func TestMaxBuckets(t *testing.T) {
 		require.Equal(t, 59*time.Second, b.take("late", now))
 	}
 }
+
+// More in a while than it has nanoseconds, instants that come out of order, and a wait that is told as some time.
+func TestRateEdges(t *testing.T) {
+	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	b := newBuckets(Rate{Burst: 10, Per: 5})
+	for range 10 {
+		require.Zero(t, b.take("a", now))
+	}
+	require.Equal(t, time.Duration(1), b.take("a", now))
+	require.Zero(t, b.take("a", now.Add(1)))
+	require.Zero(t, b.take("a", now.Add(1)))
+	require.Positive(t, b.take("a", now.Add(1)))
+
+	b = newBuckets(Rate{Burst: 1, Per: time.Minute})
+	require.Zero(t, b.take("a", now.Add(time.Minute)))
+	require.Positive(t, b.take("a", now), "it came late")
+	require.Positive(t, b.take("a", now.Add(time.Minute)), "and gives nothing back twice")
+	b.giveBack("a")
+	b.giveBack("a")
+	require.Zero(t, b.take("a", now.Add(time.Minute)))
+	require.Positive(t, b.take("a", now.Add(time.Minute)), "never more than the burst")
+	b.giveBack("nobody")
+	require.Len(t, b.m, 1)
+}

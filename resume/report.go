@@ -109,7 +109,7 @@ func (s *Session) Report(ctx context.Context) (Report, error) {
 			r.NotHappened = append(r.NotHappened, name)
 		}
 	}
-	r.Permits, err = s.Permits(ctx)
+	r.Permits, err = s.permits(ctx)
 	return r, err
 }
 

@@ -47,8 +47,16 @@ func (s *Session) Offers() []machine.OpenOffer {
 	return out
 }
 
-// Permits says what may be proposed now, as far as that can be said without a payload. Errors are the store's.
+// Permits says what may be proposed now, as far as that can be said without a payload. Errors wrap [ErrNoTask] when the principal may no
+// longer see the task, or are the store's.
 func (s *Session) Permits(ctx context.Context) ([]machine.Permit, error) {
+	if !s.c.cfg.May(s.who, s.at.snap.Head) {
+		return nil, fmt.Errorf("task %s: %w", s.Task(), ErrNoTask)
+	}
+	return s.permits(ctx)
+}
+
+func (s *Session) permits(ctx context.Context) ([]machine.Permit, error) {
 	now, err := s.c.now(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("task %s: %w", s.Task(), err)
@@ -134,11 +142,15 @@ func (s *Session) refresh(ctx context.Context) error {
 }
 
 // Look asks the sources of facts now, and commits what is news. The facts are those about what the task's data names. What
-// could not be had stays unknown and is told in the outcome's findings. Errors wrap [ErrNoTask], or are the store's.
+// could not be had stays unknown and is told in the outcome's findings. Errors wrap [ErrNoTask] or [ErrBusy], or are the store's.
 func (s *Session) Look(ctx context.Context, facts ...guard.AnyFact) (machine.Outcome, error) {
 	if err := s.reload(ctx); err != nil {
 		return machine.Outcome{}, err
 	}
+	if err := s.c.board(ctx, s.c.flights, s.Task()); err != nil {
+		return machine.Outcome{}, err
+	}
+	defer s.c.flights.leave(s.Task())
 	now, err := s.c.now(ctx)
 	if err != nil {
 		return machine.Outcome{}, fmt.Errorf("task %s: %w", s.Task(), err)

@@ -21,6 +21,8 @@ const (
 	SignalVoid     SignalKind = "void"     // an offer is no longer open; Result is why
 	SignalEvidence SignalKind = "evidence" // a source gave nothing that could be used
 	SignalEffect   SignalKind = "effect"   // an effect was worked on; Result is intent, unknown, confirmed or failed
+	SignalBusy     SignalKind = "busy"     // a call was turned away with ErrBusy; Result is whose limit it met, controller or task
+	SignalOperator SignalKind = "operator" // an operator stopped effects of Machine or let them go on, or released the store; Result is frozen, thawed or released
 )
 
 // Signal is one thing that happened, for logs, metrics and traces. It holds names, codes and the one task that it is about: no payload,
@@ -85,7 +87,8 @@ func (s Signal) log(ctx context.Context, l *slog.Logger) {
 	switch {
 	case s.Kind == SignalCommit:
 		level = slog.LevelDebug
-	case s.Kind == SignalSecurity, s.Kind == SignalEvidence, s.Kind == SignalEffect && s.Result == "unknown":
+	case s.Kind == SignalSecurity, s.Kind == SignalEvidence, s.Kind == SignalBusy, s.Kind == SignalOperator,
+		s.Kind == SignalEffect && s.Result == "unknown":
 		level = slog.LevelWarn
 	}
 	if !l.Enabled(ctx, level) {
@@ -121,6 +124,8 @@ func (c *Controller) tellCommit(ctx context.Context, l loaded, e *machine.Entry)
 		}
 	}
 }
+
+const codeNoTask = "no_task" // a task was asked for that is not there; who asks for many of them guesses
 
 // alarming are the codes of refusals of what nobody honest tries.
 var alarming = []string{machine.CodeForbidden, machine.CodeActor, machine.CodeOtherSubject, machine.CodeNotApprover, machine.CodeNotEvidence,

@@ -108,6 +108,31 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// What an operator does to all tasks, and who asks for tasks that are not there, is told; neither with a name that a stranger chose.
+func TestSignalsOfNoTask(t *testing.T) {
+	d, heard, log := newPebbleDesk(t), &listener{}, &bytes.Buffer{}
+	d.asked()
+	fromBackup(d)
+	d.ctl = d.open(func(c *resume.Config) { c.Monitor, c.Logger = heard, slog.New(slog.NewJSONHandler(log, nil)) })
+	require.ErrorIs(t, d.ctl.Freeze(d.ctx, "refund", alice, "x"), resume.ErrOperator)
+	require.NoError(t, d.ctl.Freeze(d.ctx, "refund", operator, "the bank has called"))
+	require.NoError(t, d.ctl.Thaw(d.ctx, "refund", operator, "false alarm"))
+	require.NoError(t, d.ctl.Release(d.ctx, operator, "the original is switched off"))
+	require.NoError(t, d.ctl.Release(d.ctx, operator, "it is released already"))
+	_, err := d.ctl.Resume(d.ctx, "guessed", mallory)
+	require.ErrorIs(t, err, resume.ErrNoTask)
+	require.Equal(t, []resume.Signal{
+		{Kind: resume.SignalOperator, Machine: "refund", Result: "frozen"},
+		{Kind: resume.SignalOperator, Machine: "refund", Result: "thawed"},
+		{Kind: resume.SignalOperator, Result: "released"},
+	}, heard.of(resume.SignalOperator))
+	require.Equal(t, []resume.Signal{{Kind: resume.SignalRefusal, Result: "refused", Code: "no_task"}}, heard.of(resume.SignalRefusal))
+	require.Contains(t, log.String(), `"level":"WARN","msg":"pawl.operator","machine":"refund","result":"frozen"`)
+	for _, personal := range []string{"olga", "the bank", "guessed", "mallory"} {
+		require.NotContains(t, log.String(), personal)
+	}
+}
+
 // secretError is an error of a provider that quotes what it should not.
 type secretError struct{ text string }
 

@@ -62,8 +62,8 @@ func (t *turns) leave(task string, mine *turn) {
 // done. When another commit came first, propose is asked again, at most [MaxUpdates] times; after that the outcome is the
 // last conflict. Only a proposal with a key is recognised as one that was committed before. Updates of one task by one
 // controller take turns: neither propose nor an observer may update the same task.
-// It is for short calls without a session of their own: a tool, a command. Errors are those of [Controller.Resume] and
-// [Session.Propose].
+// It is for short calls without a session of their own: a tool, a command. When too many wait already it is turned away with [ErrBusy].
+// Errors are those of [Controller.Resume] and [Session.Propose].
 func (c *Controller) Update(ctx context.Context, task string, who guard.Principal, propose func(machine.Snapshot[any]) machine.Proposal) (machine.Outcome, error) {
 	return c.update(ctx, task, who, func(s *Session) (out machine.Outcome, keyed bool, err error) {
 		p := propose(s.Snapshot())
@@ -96,6 +96,13 @@ func (c *Controller) UpdateRaw(ctx context.Context, task string, who guard.Princ
 // update proposes until no other commit comes first. A proposal without a key that counts as replayed is another caller's
 // with the same words, since this one is new: it was overtaken, too.
 func (c *Controller) update(ctx context.Context, task string, who guard.Principal, propose func(*Session) (out machine.Outcome, keyed bool, err error)) (machine.Outcome, error) {
+	if _, err := c.enter(ctx, task, who); err != nil {
+		return machine.Outcome{}, err // a stranger neither waits for a turn, which would tell that there is a task, nor takes one
+	}
+	if err := c.board(ctx, c.queue, task); err != nil {
+		return machine.Outcome{}, err
+	}
+	defer c.queue.leave(task)
 	done, err := c.turns.take(ctx, task)
 	if err != nil {
 		return machine.Outcome{}, err

@@ -56,6 +56,12 @@ var counted = []struct {
 	{resume.SignalEffect, "pawl.effects", "steps of effects", func(s resume.Signal) []attribute.KeyValue {
 		return []attribute.KeyValue{named("effect", s.Effect), named("result", s.Result)}
 	}},
+	{resume.SignalBusy, "pawl.busy", "calls that were turned away because too much was under way", func(s resume.Signal) []attribute.KeyValue {
+		return []attribute.KeyValue{named("limit", s.Result)}
+	}},
+	{resume.SignalOperator, "pawl.operator", "what operators stopped, let go on or released", func(s resume.Signal) []attribute.KeyValue {
+		return []attribute.KeyValue{named("machine", s.Machine), named("result", s.Result)}
+	}},
 }
 
 // New is a monitor for resume.Config. A nil tracer records no spans, a nil meter no metrics. Errors are the meter's.

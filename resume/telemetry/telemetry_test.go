@@ -184,3 +184,24 @@ func TestBrokenMeter(t *testing.T) {
 	_, err = telemetry.Watch(m, nil)
 	require.ErrorIs(t, err, m.broken)
 }
+
+// Every kind of signal is counted once, by what is few; no counter has the task, and no version or attempt makes a series of its own.
+func TestEveryKindIsCounted(t *testing.T) {
+	m := &meter{seen: map[string]int64{}}
+	monitor, err := telemetry.New(nil, m)
+	require.NoError(t, err)
+	kinds := []resume.SignalKind{resume.SignalCommit, resume.SignalRefusal, resume.SignalSecurity, resume.SignalVoid, resume.SignalEvidence,
+		resume.SignalEffect, resume.SignalBusy, resume.SignalOperator}
+	for i, kind := range kinds {
+		for n := range uint64(3) {
+			monitor.Signal(t.Context(), resume.Signal{Kind: kind, Task: "CANARY", Machine: "m", Version: 4711 + n, Event: "e", Result: "r", Code: "c",
+				Actor: guard.Model, Source: "s", Fact: "f", Effect: "x", Attempt: 4711 + int(n)})
+		}
+		require.Len(t, m.seen, i+1, "%s", kind)
+	}
+	for series, n := range m.seen {
+		require.EqualValues(t, 3, n, series)
+		require.NotContains(t, series, "CANARY")
+		require.NotContains(t, series, "4711")
+	}
+}
