@@ -77,6 +77,34 @@ func TestB043(t *testing.T) {
 	w.does(PayIt.With(Pay{"1", 50}), append(w.fine(), yes)...)
 }
 
+// TestB055: what comes late pulls no end back. Once there is a receipt the effect has not failed, and once it has ended neither another receipt
+// nor a failure ends it again.
+func TestB055(t *testing.T) {
+	w := paying(t)
+	receipt := saw(w, SlipOf, w.key(), Slip{50})
+	w.refuses(machine.CodeHappened, Send.Info().Fail(w.key(), "timeout"), receipt)
+	w.does(Send.Info().Confirm(w.key()), receipt)
+	require.Equal(t, Paid, w.s.State)
+
+	// The same where the task goes on, and the edges for both ends are still there.
+	b := machine.New[Desk]("goes_on", Draft)
+	b.Final(Closed)
+	machine.On(b, Change).From(Draft).To(Paying).By(guard.User).
+		Then(machine.Emit(Send, func(c Case[Pay]) Transfer { return Transfer{c.Data.OrderID, c.Payload.Amount} }))
+	machine.On(b, Send.Confirmed()).From(Paying).Stay()
+	machine.On(b, Send.Failed()).From(Paying).Stay()
+	machine.On(b, Note).From(Paying).To(Closed).By(guard.User).Require(Send.Idle())
+	bench := newBench(t, b.MustBuild())
+	bench.does(alice, Change.With(Pay{"1", 50}).As(guard.User))
+	key := bench.s.Intents[0].Key
+	bench.does(guard.Principal{}, Send.Info().Confirm(key), SlipOf.Observe(handles["bank"], guard.Observed[Slip]{Value: Slip{50}, Subject: key}))
+	for _, late := range []machine.Proposal{Send.Info().Fail(key, "error"), Send.Info().Confirm(key)} {
+		_, out := bench.try(guard.Principal{}, late)
+		require.Equal(t, machine.CodeNoIntent, out.Code())
+	}
+	require.Equal(t, machine.Confirmed, bench.s.Intents[0].Status)
+}
+
 // TestB066: one spelling names a task; every other is refused at the door.
 func TestB066(t *testing.T) {
 	for id, ok := range map[string]bool{

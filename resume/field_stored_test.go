@@ -259,6 +259,7 @@ func TestB060NoQuietLiveTask(t *testing.T) {
 	}{
 		"no state":                {(*desk).asked, func(s map[string]any) { s["status"] = "" }, machine.ErrStored},
 		"an unknown state":        {(*desk).asked, func(s map[string]any) { s["status"] = "refund_unknown" }, machine.ErrStored},
+		"unknown, no wait":        {(*desk).dispatched, func(s map[string]any) { s["status"] = "paying" }, machine.ErrStored},
 		"waits for nobody":        {(*desk).asked, func(s map[string]any) { delete(s, "waiting") }, machine.ErrStored},
 		"waits where it does not": {(*desk).asked, func(s map[string]any) { s["status"] = string(refund.CheckingEligibility) }, machine.ErrStored},
 		"ended, and under way":    {(*desk).dispatched, func(s map[string]any) { s["status"] = string(refund.Refunded) }, machine.ErrStored},

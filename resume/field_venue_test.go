@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pawlgo/pawl/examples/refund/refund"
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
 	"github.com/pawlgo/pawl/resume"
@@ -110,7 +109,16 @@ func TestB081CancelledEntryIsNotAPosition(t *testing.T) {
 // on record is the venue's own word.
 func TestB082EqualViewsChangeNothing(t *testing.T) {
 	d := newVenue(t)
-	before := d.entered().Snapshot()
+	s := d.entered()
+	before := s.Snapshot()
+	for range 3 { // asked by hand, while what is on record is young
+		d.sleep(time.Second)
+		out, err := s.Look(d.ctx, atVenue)
+		require.NoError(t, err)
+		require.Equal(t, machine.Unchanged, out.Kind)
+	}
+	require.Equal(t, before, d.lookAt("t1").Snapshot())
+	d.sleep(-3 * time.Second)
 	for range 3 {
 		d.sleep(50 * time.Second) // within the age of what is on record, which resuming trusts
 		d.restart()
@@ -120,7 +128,7 @@ func TestB082EqualViewsChangeNothing(t *testing.T) {
 		asked := d.asked
 		after := d.lookAt("t1").Snapshot()
 		require.Equal(t, asked+1, d.asked, "it was asked again")
-		require.Equal(t, []any{before.State, before.Data, before.Intents}, []any{after.State, after.Data, after.Intents})
+		require.Equal(t, []any{before.Version, before.State, before.Data, before.Intents}, []any{after.Version, after.State, after.Data, after.Intents})
 		e, known := after.Facts.Entry(guard.Key{Fact: "at_venue", Subject: "o1"})
 		require.True(t, known)
 		require.Equal(t, "venue", e.Source)
@@ -132,23 +140,42 @@ func TestB082EqualViewsChangeNothing(t *testing.T) {
 	require.Zero(t, d.placed)
 }
 
-// Case B070: a task and the question that it waits on live and end together: never a question without its task, nor a task that
-// waits on a question that is gone.
+// Case B070: a task and the question that it waits on live and end together, whatever either was given: never a question without its task, nor
+// a task that waits on a question that is gone.
 func TestB070TaskAndQuestionEndTogether(t *testing.T) {
-	d := newDesk(t)
-	d.asked()
-	for _, after := range []time.Duration{2 * time.Hour, 25 * time.Hour} {
-		d.sleep(after)
+	for _, lives := range []time.Duration{24 * time.Hour, 240 * time.Hour} {
+		b := machine.New[basket]("waits", shopping)
+		b.Final(bought, failed)
+		b.Wait(deciding, machine.TaskOwner, 72*time.Hour, later)
+		machine.On(b, ask).From(shopping).To(deciding).By(guard.User).
+			Then(machine.Offer(yes, machine.TaskOwner, lives, func(c labCase[machine.None]) []buy { return []buy{{c.Data.Shop, c.Data.Items}} }))
+		machine.On(b, yes).From(deciding).To(bought).By(guard.User).Confirm(labReply)
+		machine.On(b, later).From(deciding).To(failed)
+		m := b.MustBuild()
+		d := newLab(t)
+		var err error
+		d.ctl, err = resume.Open(d.ctx, d.st, resume.Config{Machines: []machine.Definition{m}, Trust: []*guard.Authority{d.chat}})
+		require.NoError(t, err)
+		s, err := d.ctl.Start(d.ctx, m.Task("t1", alice, basket{Shop: "s1", Items: []string{"pen"}, Tags: map[string]string{}}), alice)
+		require.NoError(t, err)
+		d.commits(s, ask.With(machine.None{}).As(guard.User))
+		o := s.Offers()[0]
+		require.Equal(t, o.OpenedAt.Add(min(lives, 72*time.Hour)), o.Expires, "no longer than the wait")
+
+		for _, after := range []time.Duration{2 * time.Hour, 23 * time.Hour} {
+			d.sleep(after)
+			d.work()
+			r, err := d.lookAt("t1").Report(d.ctx)
+			require.NoError(t, err)
+			require.Equal(t, deciding, r.State)
+			require.Len(t, r.Offers, map[bool]int{true: 1, false: 0}[d.clock().Before(o.Expires)], "after %s", after)
+			require.NotNil(t, r.Waiting)
+		}
+		d.sleep(48 * time.Hour)
 		d.work()
-		s := d.resume()
-		require.Equal(t, refund.AwaitingUserConfirmation, s.State())
-		require.Len(t, s.Offers(), 1)
-		require.Equal(t, s.Snapshot().Waiting.Until, s.Offers()[0].Expires)
+		s = d.lookAt("t1")
+		require.Equal(t, failed, s.State())
+		require.Empty(t, s.Offers())
+		require.Nil(t, s.Snapshot().Waiting)
 	}
-	d.sleep(refund.Patience)
-	d.work()
-	s := d.resume()
-	require.Equal(t, refund.Cancelled, s.State())
-	require.Empty(t, s.Offers())
-	require.Nil(t, s.Snapshot().Waiting)
 }
