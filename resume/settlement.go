@@ -104,10 +104,7 @@ func (c *Controller) settleByHand(ctx context.Context, by guard.Principal, s Set
 		return machine.Outcome{}, err
 	}
 	p = p.FoundByHand(machine.ByHand{Reason: s.Reason, Proof: s.Proof})
-	if s.Dry {
-		return j.s.wouldBe(ctx, p, receipts)
-	}
-	return j.handIn(ctx, p, receipts)
+	return j.handIn(ctx, p, receipts, s.Dry)
 }
 
 // byHand is the effect as a job in an operator's hands: unknown, and at the revision that was listed.
@@ -196,34 +193,53 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// handIn commits the end; the effect's revision is the fencing token.
-func (j *job) handIn(ctx context.Context, p machine.Proposal, receipts []guard.Observation) (out machine.Outcome, err error) {
+// handIn commits the end; the effect's revision is the fencing token. A receipt that is refused is not kept: it is what a person wrote down,
+// and as evidence it would stand for the provider's own word.
+func (j *job) handIn(ctx context.Context, p machine.Proposal, receipts []guard.Observation, dry bool) (machine.Outcome, error) {
 	for range maxRaces {
-		out, err = j.s.propose(ctx, p.BasedOn(j.s.Version()), []store.Settle{{Effect: j.row.ID, Rev: j.row.Rev}}, receipts)
-		if err != nil || out.Kind != machine.Conflict {
-			break
+		r, next, out, err := j.s.wouldBe(ctx, p.BasedOn(j.s.Version()), receipts)
+		if err != nil || out.Kind != machine.Committed || dry {
+			return out, err
+		}
+		ends := append([]store.Settle{{Effect: j.row.ID, Rev: j.row.Rev}}, r.unsent.withdrawn(next)...)
+		l, err := j.c.write(ctx, j.s.at, next, out.Entry(), ends)
+		switch {
+		case err == nil:
+			j.s.at = l
+			settled, _ := next.Intent(j.row.ID)
+			j.tellEffect(ctx, string(settled.Status))
+			return out, nil
+		case !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrLapsed):
+			return out, err
+		}
+		if err := j.s.reload(ctx); err != nil {
+			return out, err
 		}
 	}
-	if err == nil && out.Kind == machine.Committed {
-		settled, _ := j.s.at.snap.Intent(j.row.ID)
-		j.tellEffect(ctx, string(settled.Status))
-	}
-	return out, err
+	return machine.Outcome{}, fmt.Errorf("other commits kept coming first: %w", store.ErrConflict)
 }
 
-// wouldBe is the outcome that the newest version would give; nothing is asked, committed or noted.
-func (s *Session) wouldBe(ctx context.Context, p machine.Proposal, carried []guard.Observation) (machine.Outcome, error) {
-	now, err := s.c.now(ctx)
-	if err != nil {
-		return machine.Outcome{}, err
+// wouldBe judges a proposal at the version where the session stands. What it needs is observed; nothing is committed or noted.
+func (s *Session) wouldBe(ctx context.Context, p machine.Proposal, carried []guard.Observation) (*request, machine.Snapshot[any], machine.Outcome, error) {
+	r := &request{p: p}
+	var next machine.Snapshot[any]
+	var err error
+	if r.received, err = s.c.now(ctx); err != nil {
+		return r, next, machine.Outcome{}, err
 	}
-	r := &request{p: p.BasedOn(s.Version()), received: now}
-	if r.evidence, err = s.c.verify(ctx, s.at, carried, now); err != nil {
-		if errors.Is(err, guard.ErrEvidence) {
-			return s.refused(notEvidence(err)), nil
+	switch r.evidence, err = s.c.verify(ctx, s.at, carried, r.received); {
+	case errors.Is(err, guard.ErrEvidence):
+		return r, next, s.refused(notEvidence(err)), nil
+	case err != nil:
+		return r, next, machine.Outcome{}, err
+	}
+	for round := 1; ; round++ {
+		next, out, err := s.step(ctx, r)
+		if err != nil || out.Kind == machine.Committed || round > MaxRounds {
+			return r, next, out, err
 		}
-		return machine.Outcome{}, err
+		if more, err := s.ask(ctx, r, out.Missing); err != nil || !more {
+			return r, next, out, err
+		}
 	}
-	_, out, err := s.step(ctx, r)
-	return out, err
 }

@@ -123,6 +123,8 @@ func TestSettledAsConfirmedByHand(t *testing.T) {
 	for _, s := range []resume.Settlement{d.there(other), func() resume.Settlement { s := d.there(other); s.Dry = true; return s }()} {
 		require.Equal(t, machine.CodeReceiptDiffers, d.settles(s).Code(), "another amount proves nothing")
 		require.Equal(t, "unknown", status(t, d, d.resume()))
+		_, known := refund.RefundRecord.Of(d.key()).Get(d.resume().Snapshot().Facts)
+		require.False(t, known, "nor is it kept: it was a person's word")
 	}
 	for _, bad := range []string{"", "{", `{"id":"re_1"}`, `{"id":"re_1","order_id":"123","amount":{"minor":4900,"currency":"EUR"},"more":1}`} {
 		s := d.there(receipt)

@@ -42,6 +42,7 @@ var (
 //	desk start DIR TASK OWNER    begins a door
 //	desk ring|open DIR TASK OWNER
 //	desk raw DIR TASK            begins a task whose bytes are no JSON, with an effect that is not settled
+//	desk lost|paid DIR TASK      pays 60, and the answer is lost, or comes
 //	desk prune DIR TASK          forgets the versions below 3
 //	desk serve DIR               holds the store until it is interrupted; does what files in DIR.do are named after
 //	desk hold DIR                holds the store without a note
@@ -70,6 +71,8 @@ func desk(ctx context.Context, args []string) error {
 	case "raw":
 		_, err = st.Commit(ctx, &store.Commit{Record: store.Record{Task: args[2], Snapshot: []byte{0, 1, 0xff}, Entry: []byte("not an entry"),
 			Meta: store.Meta{Machine: "other", State: "somewhere"}}, Emit: []store.Effect{{ID: "pay/1", Body: []byte(`{"minor":4300}`)}}})
+	case "lost", "paid":
+		err = pays(ctx, st, args[2], what == "paid")
 	case "prune":
 		err = st.Prune(ctx, args[2], 3)
 	case "key":

@@ -18,6 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlgo/pawl/cmd/pawl/cli"
+	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/resume"
+	"github.com/pawlgo/pawl/store"
 )
 
 var update = flag.Bool("update", false, "write what comes out into the scripts")
@@ -33,6 +36,10 @@ func TestMain(m *testing.M) {
 			cli.Main(t)
 		},
 		"bare": func() { cli.Main(cli.Tool{Name: "bare", Now: scripted}) }, // knows no machine
+		"till": func() { // the tool of a service of payouts
+			cli.Main(cli.Tool{Name: "till", Machines: []machine.Definition{payouts}, Now: scripted,
+				Controller: func(ctx context.Context, st store.Store) (*resume.Controller, error) { return till(ctx, st, false) }})
+		},
 		"desk": func() {
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 			defer stop()

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/pawlgo/pawl/cmd/pawl/holder"
+	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
 	"github.com/pawlgo/pawl/resume"
 	"github.com/pawlgo/pawl/store"
@@ -59,9 +60,18 @@ var exits = []struct {
 	{store.ErrConflict, ExitConflict, "conflict"},
 	{resume.ErrExists, ExitConflict, "conflict"},
 	{fs.ErrExist, ExitConflict, "conflict"},
+	{store.ErrFenced, ExitConflict, "conflict"},
 	{machine.ErrRefused, ExitRefused, "refused"},
 	{machine.ErrAsk, ExitRefused, "refused"},
 	{machine.ErrNeedsEvidence, ExitRefused, "refused"},
+	{resume.ErrNotUnknown, ExitRefused, "refused"},
+	{resume.ErrEarly, ExitRefused, "refused"},
+	{resume.ErrThere, ExitRefused, "refused"},
+	{resume.ErrQuarantined, ExitRefused, "refused"},
+	{resume.ErrUncounted, ExitRefused, "refused"},
+	{resume.ErrMachine, ExitRefused, "refused"},
+	{guard.ErrForm, ExitUsage, "usage"},
+	{machine.ErrTask, ExitUsage, "usage"},
 	{store.ErrInvalid, ExitUsage, "usage"},
 	{store.ErrTooBig, ExitUsage, "usage"},
 }

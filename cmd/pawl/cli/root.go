@@ -71,7 +71,7 @@ const (
 
 // add adds the commands to the root, each under the heading of its group.
 func (a *App) add(root *cobra.Command) {
-	all := []*cobra.Command{in(ForOperators, a.taskCommand()), in(ForOperators, a.storeCommand()), a.versionCommand()}
+	all := []*cobra.Command{in(ForOperators, a.taskCommand()), in(ForOperators, a.effectCommand()), in(ForOperators, a.storeCommand()), a.versionCommand()}
 	if a.tool.stateMachine() != nil {
 		all = append(all, in(ForAgents, a.stateCommand()))
 	}

@@ -22,15 +22,16 @@ import (
 func (a *App) storeCommand() *cobra.Command {
 	c := a.group(&cobra.Command{
 		Use:   "store",
-		Short: "Verify, back up, restore and measure a store",
+		Short: "Verify, back up, restore, release and measure a store",
 		Long:  `A store is a directory that one process at a time has open.`,
 		Example: a.example(`
 {} store verify --dir /var/lib/desk
 {} store backup /backup/monday --dir /var/lib/desk
 {} store restore /backup/monday --dir /var/lib/new
+{} store release --dir /var/lib/new
 {} store stats --dir /var/lib/desk`),
 	})
-	c.AddCommand(a.storeVerify(), a.storeBackup(), a.storeRestore(), a.storeStats())
+	c.AddCommand(a.storeVerify(), a.storeBackup(), a.storeRestore(), a.storeRelease(), a.storeCount(), a.storeStats())
 	return c
 }
 

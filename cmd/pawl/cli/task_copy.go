@@ -94,10 +94,12 @@ func (a *App) taskImport() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
 		Short: "Take back what export wrote",
-		Long: `Import tasks that the store does not have yet: their versions and hashes are kept and checked. An
-effect that was unsettled is unknown afterwards, and is looked up before anything is sent. It
-ends at the first task that cannot be imported; those before it stay. - reads standard
-input. A store is made where there is none.` + a.aboutState(`
+		Long: `Import tasks that the store does not have yet: their versions and hashes are kept and checked; one
+that is there already with all of its history is passed over. An effect that was unsettled is
+unknown afterwards, and is looked up before anything is sent. The store is in quarantine
+then: "store release" ends that, and counts what the tasks took of shared resources. It ends
+at the first task that cannot be imported; those before it stay. - reads standard input. A
+store is made where there is none.` + a.aboutState(`
 
 Working state comes back with its history, of which "state import" takes nothing.`),
 		Example: a.example(`

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pawlgo/pawl/machine"
 	"github.com/pawlgo/pawl/resume"
+	"github.com/pawlgo/pawl/store"
 )
 
 // Tool is what a command line is made of. The zero value is a tool that knows no machine: it can still look at every store.
@@ -33,6 +34,9 @@ type Tool struct {
 	Missing func(d machine.Definition, path string) (string, error)
 	// Observers ask the sources of the facts of a working state that demands proof; see workingstate.Options.
 	Observers []resume.Observer
+	// Controller opens the service's own controller on a store, with its machines, observers and handlers, for the commands that commit to
+	// its tasks: "effect settle", "store release" and "store count". Nil makes these say that another tool is needed.
+	Controller func(context.Context, store.Store) (*resume.Controller, error)
 	// Commands are further commands, such as a server's; nil means none.
 	Commands func(*App) []*cobra.Command
 	// Now is the clock; nil means time.Now.
