@@ -16,10 +16,11 @@ var ages = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * tim
 // Ages are the ages that [Backlog.Older] counts by, the lowest first.
 func Ages() []time.Duration { return ages[:] }
 
-// Health says how a controller and its store are doing, for a probe and for alerts. It holds no task's id.
+// Health says how a controller and its store are doing, for a probe and for alerts. It holds no task's id, but for what Err may say of one
+// that cannot be read: keep its text apart from a public probe.
 type Health struct {
 	At          time.Time
-	Err         error     // what could not be found out; nil when the store answers
+	Err         error     // what could not be found out; nil when the store answers. What could is there all the same
 	Quarantined bool      // the store is a new incarnation that no operator has released, see [Controller.Release]
 	Frozen      []string  // machines whose effects are stopped, sorted
 	Worked      time.Time // when this controller last looked for what is due; zero when never
@@ -39,10 +40,14 @@ type Backlog struct {
 	Oldest time.Time
 }
 
-// Well tells whether nothing is left for an operator to do at once.
+// Well tells whether nothing is left for an operator to do at once: everything could be found out, nothing is stopped, no timer is late
+// by more than a minute, no effect has been unknown for more than a minute, and none without an outcome for more than an hour. Late
+// timers and old intents mean that no worker runs, or that it cannot keep up.
 func (h Health) Well() bool {
-	return h.Err == nil && !h.Quarantined && len(h.Frozen) == 0 &&
-		!slices.ContainsFunc(h.Unsettled, func(b Backlog) bool { return b.Status == store.Unknown.String() && b.Older[0] > 0 })
+	late := h.Due > 0 && h.At.Sub(h.OldestDue) > ages[0]
+	return h.Err == nil && !h.Quarantined && len(h.Frozen) == 0 && !late && !slices.ContainsFunc(h.Unsettled, func(b Backlog) bool {
+		return b.Older[2] > 0 || b.Status == store.Unknown.String() && b.Older[0] > 0
+	})
 }
 
 // Health looks at the store and at this controller. It reads every unsettled effect, so it is for once in a while.
@@ -82,9 +87,6 @@ func (c *Controller) overdue(ctx context.Context) (n int, oldest time.Time, err 
 
 func (c *Controller) backlog(ctx context.Context, now time.Time) ([]Backlog, error) {
 	list, err := c.Unsettled(ctx, -1)
-	if err != nil {
-		return nil, err
-	}
 	by := map[[2]string]*Backlog{}
 	for _, u := range list {
 		k := [2]string{u.Effect, u.Status}
@@ -100,7 +102,7 @@ func (c *Controller) backlog(ctx context.Context, now time.Time) ([]Backlog, err
 	slices.SortFunc(out, func(a, b Backlog) int {
 		return cmp.Or(cmp.Compare(a.Effect, b.Effect), cmp.Compare(a.Status, b.Status))
 	})
-	return out, nil
+	return out, err
 }
 
 func (b *Backlog) add(u Unsettled, now time.Time) {

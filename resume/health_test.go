@@ -44,6 +44,83 @@ func TestHealth(t *testing.T) {
 	require.False(t, d.ctl.Health(d.ctx).Well(), "unknown for eleven minutes")
 }
 
+// What is wrong, one thing at a time, on both sides of its age.
+func TestWell(t *testing.T) {
+	at := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	of := func(status string, older ...int) resume.Health {
+		return resume.Health{At: at, Unsettled: []resume.Backlog{{Status: "intent", Older: make([]int, 4)}, {Status: status, Count: 1, Older: older}}}
+	}
+	for name, row := range map[string]struct {
+		h    resume.Health
+		well bool
+	}{
+		"nothing":                    {resume.Health{At: at}, true},
+		"an error":                   {resume.Health{At: at, Err: store.ErrClosed}, false},
+		"quarantined":                {resume.Health{At: at, Quarantined: true}, false},
+		"frozen":                     {resume.Health{At: at, Frozen: []string{"refund"}}, false},
+		"a timer due for a minute":   {resume.Health{At: at, Due: 1, OldestDue: at.Add(-time.Minute)}, true},
+		"a timer due for longer":     {resume.Health{At: at, Due: 1, OldestDue: at.Add(-time.Minute - 1)}, false},
+		"unknown, just now":          {of("unknown", 0, 0, 0, 0), true},
+		"unknown for over a minute":  {of("unknown", 1, 0, 0, 0), false},
+		"intended for over a minute": {of("intent", 1, 1, 0, 0), true},
+		"intended for over an hour":  {of("intent", 1, 1, 1, 0), false},
+		"sent for over an hour":      {of("sent", 1, 1, 1, 1), false},
+	} {
+		require.Equal(t, row.well, row.h.Well(), name)
+	}
+}
+
+// Several services may share a store, and one of its tasks may be unreadable: neither hides what is known of all the others.
+func TestHealthOfTasksThatCannotBeRead(t *testing.T) {
+	d := newDesk(t)
+	d.dispatched()
+	other := newLab(t).labOn(d)
+	h := other.Health(d.ctx)
+	require.NoError(t, h.Err, "another service's effects are no fault")
+	require.True(t, h.Well())
+	require.Equal(t, []int{1}, []int{h.Unsettled[0].Count})
+	mine, err := d.ctl.Unsettled(d.ctx, 0)
+	require.NoError(t, err)
+	theirs, err := other.Unsettled(d.ctx, 0)
+	require.NoError(t, err)
+	require.Equal(t, mine, theirs)
+
+	d.st = &rotten{bent: bent{Store: d.st}, task: "bad"}
+	d.ctl = d.open(nil)
+	begin := func(task string) {
+		s, err := d.ctl.Start(d.ctx, refund.Machine.Task(task, alice, refund.Refund{OrderID: task, Amount: euros, Notes: []string{}}), alice)
+		require.NoError(t, err)
+		d.commits(s, askFor)
+		d.sleep(time.Minute)
+		d.commits(s, refund.ConfirmRefund.With(refund.Confirm{OrderID: task, Amount: euros}), d.says(s, "yes, refund it"))
+	}
+	begin("bad")
+	begin("fine")
+	d.ctl = d.open(nil)
+	d.st.(*rotten).bad = true
+	list, err := d.ctl.Unsettled(d.ctx, 0)
+	require.ErrorIs(t, err, store.ErrCorrupt)
+	require.Len(t, list, 2)
+	h = d.ctl.Health(d.ctx)
+	require.ErrorIs(t, h.Err, store.ErrCorrupt)
+	require.False(t, h.Well())
+	require.Equal(t, 2, h.Unsettled[0].Count, "the others are counted")
+}
+
+// rotten is a store of which one task has become unreadable.
+type rotten struct {
+	bent
+	task string
+	bad  bool
+}
+
+func (r *rotten) Load(ctx context.Context, task string) (store.Record, []store.Effect, error) {
+	if r.bad && task == r.task {
+		return store.Record{}, nil, &store.CorruptError{Task: task, Version: 3}
+	}
+	return r.Store.Load(ctx, task)
+}
+
 func TestHealthOfTimers(t *testing.T) {
 	d := newDesk(t)
 	s := d.asked()
@@ -52,7 +129,9 @@ func TestHealthOfTimers(t *testing.T) {
 	h := d.ctl.Health(d.ctx)
 	require.Equal(t, 1, h.Due)
 	require.Equal(t, until, h.OldestDue)
+	require.False(t, h.Well(), "no worker runs")
 	d.work()
+	require.True(t, d.ctl.Health(d.ctx).Well())
 	require.Zero(t, d.ctl.Health(d.ctx).Due)
 	require.Equal(t, refund.Cancelled, d.resume().State())
 }
