@@ -48,7 +48,7 @@ type Hold struct {
 //
 // A resource is for holds with a window or for holds without: while it has some of one kind, the other is refused (form). Give
 // each window a resource of its own. Where the window of a resource is made longer, what is older than the shorter one is forgotten.
-// A task that is imported into another store brings nothing that it took. The window is at least [MinWindow] and at most [MaxWindow].
+// A task that is imported into another store brings what it took, as of its own instants, with the release of that store. The window is at least [MinWindow] and at most [MaxWindow].
 func Velocity(resource string, amount, limit int64, window time.Duration) Hold {
 	return Hold{Resource: resource, Amount: amount, Limit: limit, Window: window}
 }
