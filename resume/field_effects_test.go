@@ -203,8 +203,11 @@ func TestB055LateAnswerPullsNothingBack(t *testing.T) {
 			d.dispatched()
 			d.work()
 			if !first && name == "declined" {
-				// A first attempt that the provider surely refused has failed. What it says later of the same key is kept for the ledger's run.
+				// A first attempt that the provider surely refused has failed. What it says later of the same key, the run against its ledger finds.
 				require.Equal(t, refund.RefundFailed, d.resume().State(), name)
+				r, err := d.ctl.Reconcile(d.ctx, refund.IssueRefund, d.ledgerOf(nil))
+				require.NoError(t, err)
+				require.Equal(t, []string{d.key()}, r.Failed, "failed here, and there all the same")
 				continue
 			}
 			webhook(d)

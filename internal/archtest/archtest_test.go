@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -152,4 +153,11 @@ func TestLongestFunction(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, got, faults, "%d lines: %v", lines, got)
 	}
+}
+
+// TestFieldCases counts the rows of the page of field cases: none gets lost.
+func TestFieldCases(t *testing.T) {
+	page, err := os.ReadFile("../../docs/field_cases.md")
+	require.NoError(t, err)
+	require.Len(t, regexp.MustCompile(`(?m)^\| B\d{3} \|`).FindAll(page, -1), 83)
 }

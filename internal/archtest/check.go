@@ -42,6 +42,7 @@ var rules = []rule{
 	{"money", checkMoney},
 	{"pause", checkPauses},
 	{"length", checkLengths},
+	{"field-case", checkCases},
 }
 
 // Rules are the names of all rules.
