@@ -3,6 +3,7 @@ package resume_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -161,6 +162,64 @@ func TestOpenReportsEveryFault(t *testing.T) {
 	}
 	_, err = resume.Open(d.ctx, nil, cfg)
 	require.ErrorIs(t, err, resume.ErrConfig)
+}
+
+// Each fault names its field, and where there is one its place in the list and the limit; the text is the same each time.
+func TestOpenNamesFieldsAndLimits(t *testing.T) {
+	d := newDesk(t)
+	one := func(change func(*resume.Config)) error {
+		cfg := d.config()
+		change(&cfg)
+		_, err := resume.Open(d.ctx, d.st, cfg)
+		return err
+	}
+	half := store.MaxHold * time.Microsecond / 2
+	for text, change := range map[string]func(*resume.Config){
+		"ObserveWithin is -1ns: give a time above zero":                  func(c *resume.Config) { c.ObserveWithin = -1 },
+		"PerformWithin is -1ns: give a time above zero":                  func(c *resume.Config) { c.PerformWithin = -1 },
+		"Poll is -1ns: give a time above zero":                           func(c *resume.Config) { c.Poll = -1 },
+		"PerformWithin is 12h0m0.000000001s, at most 12h0m0s":            func(c *resume.Config) { c.PerformWithin = half + 1 },
+		"PerformWithin is 2562047h47m16.854775807s, at most 12h0m0s":     func(c *resume.Config) { c.PerformWithin = math.MaxInt64 },
+		"PerformWithin is 999ns, at least 1\u00b5s":                      func(c *resume.Config) { c.PerformWithin = 999 },
+		"Holder has 257 bytes, at most 256":                              func(c *resume.Config) { c.Holder = strings.Repeat("h", store.MaxName+1) },
+		"Holder \"a\\x00b\" has a zero byte":                             func(c *resume.Config) { c.Holder = "a\x00b" },
+		"TaskRate is 0 per 1s: give both above zero":                     func(c *resume.Config) { c.TaskRate.Per = time.Second },
+		"Machines: no machine":                                           func(c *resume.Config) { c.Machines = nil },
+		"Machines[1]: a machine is nil":                                  func(c *resume.Config) { c.Machines = append(c.Machines, nil) },
+		"Machines[1]: a machine is the zero Machine":                     func(c *resume.Config) { c.Machines = append(c.Machines, &machine.Machine[refund.Refund]{}) },
+		"Machines[1]: machine refund is there twice":                     func(c *resume.Config) { c.Machines = append(c.Machines, refund.Machine) },
+		"Machines[1]: the name pawl_freeze is the controller's own":      func(c *resume.Config) { c.Machines = append(c.Machines, named("pawl_freeze")) },
+		"Machines[1]: the name pawl_incarnation is the controller's own": func(c *resume.Config) { c.Machines = append(c.Machines, named("pawl_incarnation")) },
+		"Observers[3]: an observer is empty":                             func(c *resume.Config) { c.Observers = append(c.Observers, resume.Observer{}) },
+		"Observers[3]: an observer asks for stock, which no machine": func(c *resume.Config) {
+			c.Observers = append(c.Observers, resume.Pull(stock, observed(map[string]int{})))
+		},
+		"Observers[3]: fact order_owner has two observers":                  func(c *resume.Config) { c.Observers = append(c.Observers, c.Observers[0]) },
+		"Effects[1]: a handler is empty":                                    func(c *resume.Config) { c.Effects = append(c.Effects, resume.Handler{}) },
+		"Effects[1]: effect issue_refund has two handlers":                  func(c *resume.Config) { c.Effects = append(c.Effects, c.Effects[0]) },
+		"Effects: nothing performs issue_refund":                            func(c *resume.Config) { c.Effects = nil },
+		"Trust[2]: a trusted handle is nil":                                 func(c *resume.Config) { c.Trust = append(c.Trust, nil) },
+		"Trust[2]: a trusted handle speaks for \"nobody\"":                  func(c *resume.Config) { c.Trust = append(c.Trust, guard.NewAuthority("nobody")) },
+		"Migrations[0]: a migration is the zero Migration":                  func(c *resume.Config) { c.Migrations = append(c.Migrations, machine.Migration{}) },
+		"nobody speaks for \"policy\", the authority of fact refund_eligib": func(c *resume.Config) { c.Observers = c.Observers[:2] },
+	} {
+		err := one(change)
+		require.ErrorIs(t, err, resume.ErrConfig, text)
+		require.ErrorContains(t, err, text)
+		require.Equal(t, err.Error(), one(change).Error())
+	}
+	for _, within := range []time.Duration{0, time.Microsecond, half} {
+		require.NoError(t, one(func(c *resume.Config) { c.PerformWithin = within }))
+	}
+	require.NoError(t, one(func(c *resume.Config) { c.Holder = strings.Repeat("h", store.MaxName) }))
+}
+
+// named is a machine of that name.
+func named(name string) machine.Definition {
+	b := machine.New[struct{}](name, "open")
+	b.Final("closed")
+	machine.On(b, shut).From("open").To("closed").By(guard.User)
+	return b.MustBuild()
 }
 
 func TestClosedStore(t *testing.T) {

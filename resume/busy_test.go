@@ -194,6 +194,36 @@ func TestSlowEffectHoldsUpNobody(t *testing.T) {
 	require.Equal(t, taskID, <-sent, "what was begun was seen through")
 }
 
+// Something is always under way in a busy service: what goes wrong meanwhile is told at once, and not kept until there is a pause.
+func TestProblemsAreToldAtOnce(t *testing.T) {
+	d := newDesk(t)
+	told := make(chan error, 1024)
+	hangs, free := make(chan struct{}), make(chan struct{})
+	d.world.send = func(_ context.Context, j job) (record, error) {
+		close(hangs)
+		<-free
+		return d.pay(j), nil
+	}
+	d.ctl = d.open(func(c *resume.Config) { // the time to perform is the test's, and it looks often
+		c.PerformWithin, c.Poll, c.Problem = time.Hour, time.Millisecond, func(err error) { told <- err }
+	})
+	d.dispatched()
+	ctx, stop := context.WithCancel(d.ctx)
+	over := make(chan error)
+	go func() { over <- d.ctl.Run(ctx) }()
+	<-hangs
+	other := newLab(t) // whose effects this controller cannot perform
+	other.ctl = other.labOn(d)
+	other.sleep(time.Minute + time.Second)
+	s := other.decide("l1", "pen")
+	other.commits(s, yes.With(buy{"s1", []string{"pen"}}), other.button(s.Offers()[0].ID))
+	require.ErrorIs(t, <-told, resume.ErrMachine)
+	stop()
+	close(free)
+	require.ErrorIs(t, <-over, context.Canceled)
+	require.Equal(t, refund.Refunded, d.resume().State())
+}
+
 // All that is wrong with the new fields comes at once.
 func TestLimitsAreConfigured(t *testing.T) {
 	d := newDesk(t)

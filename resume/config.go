@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
@@ -183,32 +184,40 @@ func (r *register) times() {
 	if most, task := r.c.cfg.InFlight, r.c.cfg.TaskInFlight; most >= 0 && task > most && task != DefaultTaskInFlight {
 		r.fault("TaskInFlight is %d, more than InFlight, %d", task, most)
 	}
-	if hold := r.c.hold(); hold > store.MaxHold {
-		r.fault("PerformWithin is %s, at most %s", r.c.cfg.PerformWithin, store.MaxHold*time.Microsecond/2)
+	switch least, most := time.Microsecond, store.MaxHold*time.Microsecond/2; {
+	case r.c.cfg.PerformWithin > most:
+		r.fault("PerformWithin is %s, at most %s", r.c.cfg.PerformWithin, most)
+	case r.c.cfg.PerformWithin >= 0 && r.c.cfg.PerformWithin < least:
+		r.fault("PerformWithin is %s, at least %s", r.c.cfg.PerformWithin, least)
 	}
-	if h := r.c.cfg.Holder; h != "" {
-		if err := store.CheckName("", "holder", h); err != nil {
-			r.fault("Holder: %w", err)
-		}
+	switch h := r.c.cfg.Holder; {
+	case len(h) > store.MaxName:
+		r.fault("Holder has %d bytes, at most %d", len(h), store.MaxName)
+	case strings.IndexByte(h, 0) >= 0:
+		r.fault("Holder %q has a zero byte", h)
 	}
 }
 
 func (r *register) machines() {
 	if len(r.c.cfg.Machines) == 0 {
-		r.fault("no machine")
+		r.fault("Machines: no machine")
 	}
-	for _, d := range r.c.cfg.Machines {
+	for i, d := range r.c.cfg.Machines {
 		if d == nil {
-			r.fault("a machine is nil")
+			r.fault("Machines[%d]: a machine is nil", i)
 			continue
 		}
 		m := machine.Erase(d)
 		if m == nil {
-			r.fault("a machine is the zero Machine: make it with Build")
+			r.fault("Machines[%d]: a machine is the zero Machine: make it with Build", i)
+			continue
+		}
+		if m.Name() == freezeMachine || m.Name() == incarnationMachine {
+			r.fault("Machines[%d]: the name %s is the controller's own", i, m.Name())
 			continue
 		}
 		if err := r.c.machines.add(m); err != nil {
-			r.fault("%w", err)
+			r.fault("Machines[%d]: %w", i, err)
 			continue
 		}
 		if _, can := r.c.st.(store.Resources); !can {
@@ -234,18 +243,18 @@ func (r *register) machines() {
 }
 
 func (r *register) observers() {
-	for _, o := range r.c.cfg.Observers {
+	for i, o := range r.c.cfg.Observers {
 		switch {
 		case o.fact == nil || o.ask == nil:
-			r.fault("an observer is empty: make it with resume.Pull")
+			r.fault("Observers[%d]: an observer is empty: make it with resume.Pull", i)
 		case r.facts[o.fact.Name] == nil:
-			r.fault("an observer asks for %s, which no machine declares", o.fact.Name)
+			r.fault("Observers[%d]: an observer asks for %s, which no machine declares", i, o.fact.Name)
 		case r.facts[o.fact.Name].Source != o.fact.Source:
-			r.fault("an observer asks %q for %s, whose authority is %q", o.fact.Source, o.fact.Name, r.facts[o.fact.Name].Source)
+			r.fault("Observers[%d]: an observer asks %q for %s, whose authority is %q", i, o.fact.Source, o.fact.Name, r.facts[o.fact.Name].Source)
 		case r.facts[o.fact.Name].About != o.fact.About || r.facts[o.fact.Name].Type != o.fact.Type:
-			r.fault("an observer asks for a namesake of %s, of another type or about something else", o.fact.Name)
+			r.fault("Observers[%d]: an observer asks for a namesake of %s, of another type or about something else", i, o.fact.Name)
 		case r.c.observers[o.fact.Name].fact != nil:
-			r.fault("fact %s has two observers", o.fact.Name)
+			r.fault("Observers[%d]: fact %s has two observers", i, o.fact.Name)
 		default:
 			r.c.observers[o.fact.Name] = o
 			r.c.trusted[o.by] = true
@@ -263,22 +272,22 @@ func (r *register) effects() {
 			declared[name] = m.EffectNamed(name)
 		}
 	}
-	for _, h := range r.c.cfg.Effects {
+	for i, h := range r.c.cfg.Effects {
 		switch {
 		case h.effect == nil || h.send == nil || h.find == nil:
-			r.fault("a handler is empty: make it with resume.Perform, with both a send and a find")
+			r.fault("Effects[%d]: a handler is empty: make it with resume.Perform, with both a send and a find", i)
 		case declared[h.effect.Name] != h.effect:
-			r.fault("a handler performs %s, which no machine declares", h.effect.Name)
+			r.fault("Effects[%d]: a handler performs %s, which no machine declares", i, h.effect.Name)
 		case r.c.handlers[h.effect.Name].effect != nil:
-			r.fault("effect %s has two handlers", h.effect.Name)
+			r.fault("Effects[%d]: effect %s has two handlers", i, h.effect.Name)
 		default:
 			r.c.handlers[h.effect.Name] = h
 			r.c.trusted[h.by] = true
 		}
 	}
-	for name := range declared {
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
 		if r.c.handlers[name].effect == nil {
-			r.fault("nothing performs %s: add resume.Perform", name)
+			r.fault("Effects: nothing performs %s: add resume.Perform", name)
 		}
 	}
 }
@@ -288,12 +297,12 @@ func (r *register) trust() {
 	for _, f := range r.facts {
 		sources[f.Source] = true
 	}
-	for _, a := range r.c.cfg.Trust {
+	for i, a := range r.c.cfg.Trust {
 		switch {
 		case a == nil:
-			r.fault("a trusted handle is nil")
+			r.fault("Trust[%d]: a trusted handle is nil", i)
 		case !sources[a.Name()]:
-			r.fault("a trusted handle speaks for %q, and no fact has that authority", a.Name())
+			r.fault("Trust[%d]: a trusted handle speaks for %q, and no fact has that authority", i, a.Name())
 		default:
 			r.c.trusted[a] = true
 		}

@@ -31,13 +31,28 @@ type job struct {
 	handler Handler
 	done    progress
 	s       *Session
+	stop    context.Context // ends when the controller is told to stop; nil when nobody can tell it
 }
 
-// perform brings one claimed effect a step further. The claim is durable: from here on it may have been sent (law 8).
-func (c *Controller) perform(ctx context.Context, row store.Effect) error {
+// stopped tells whether the controller has been told to stop: then nothing new is begun.
+func (j *job) stopped() bool { return j.stop != nil && j.stop.Err() != nil }
+
+// unlessStopped ends with the context, and when the controller is told to stop.
+func (j *job) unlessStopped(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if j.stop == nil {
+		return ctx, cancel
+	}
+	undo := context.AfterFunc(j.stop, cancel)
+	return ctx, func() { undo(); cancel() }
+}
+
+// perform brings one claimed effect a step further. The claim is durable: from here on it may have been sent (law 8). What has not begun
+// when stop ends is given back.
+func (c *Controller) perform(ctx, stop context.Context, row store.Effect) error {
 	l, err := c.load(ctx, row.Task)
 	if errors.Is(err, ErrMachine) || errors.Is(err, machine.ErrStored) {
-		return errors.Join(err, c.giveBack(ctx, row))
+		return errors.Join(err, c.giveBack(ctx, row, backoff(row.ID, 1)))
 	}
 	if err != nil {
 		return err
@@ -46,7 +61,7 @@ func (c *Controller) perform(ctx context.Context, row store.Effect) error {
 	if !ok || !intent.Unsettled() {
 		return fmt.Errorf("the store holds an effect that the task does not: %w", store.ErrCorrupt)
 	}
-	j := &job{c: c, row: row, intent: intent, handler: c.handlers[intent.Effect], s: &Session{c: c, own: true, at: l}}
+	j := &job{c: c, row: row, intent: intent, handler: c.handlers[intent.Effect], s: &Session{c: c, own: true, at: l}, stop: stop}
 	if j.done, err = decodeProgress(row.Body); err != nil {
 		return fmt.Errorf("its progress: %w: %w", store.ErrCorrupt, err)
 	}
@@ -56,14 +71,16 @@ func (c *Controller) perform(ctx context.Context, row store.Effect) error {
 		return err
 	case away && row.Was == store.Intent:
 		return j.later(ctx, store.Unknown, 1, quarantineText)
+	case j.stopped():
+		return c.giveBack(ctx, row, 0)
 	case row.Was != store.Intent:
 		return j.reconcile(ctx)
 	}
 	return j.send(ctx)
 }
 
-// giveBack leaves an effect of a task that this controller cannot read to one that can: nothing was done with it.
-func (c *Controller) giveBack(ctx context.Context, row store.Effect) error {
+// giveBack leaves an effect to another controller, or to a later run, after a while: nothing was done with it.
+func (c *Controller) giveBack(ctx context.Context, row store.Effect, wait time.Duration) error {
 	if row.Status = row.Was; row.Was != store.Intent {
 		row.Status = store.Unknown
 	}
@@ -71,7 +88,7 @@ func (c *Controller) giveBack(ctx context.Context, row store.Effect) error {
 	if err != nil {
 		return err
 	}
-	row.Holder, row.Hold, row.Ready = "", 0, now+backoff(row.ID, 1).Microseconds()
+	row.Holder, row.Hold, row.Ready = "", 0, now+wait.Microseconds()
 	if _, err := c.st.Update(ctx, row); err != nil && !errors.Is(err, store.ErrFenced) {
 		return err
 	}
@@ -96,7 +113,10 @@ func (j *job) send(ctx context.Context) error {
 	case frozen:
 		return j.putOff(ctx, "an operator has stopped the effects of this machine")
 	}
-	if v, err := j.standing(ctx); err != nil || !v.Allowed() {
+	switch v, err := j.standing(ctx); {
+	case j.stopped():
+		return j.c.giveBack(ctx, j.row, 0)
+	case err != nil || !v.Allowed():
 		return j.hinder(ctx, v, err)
 	}
 	switch late, err := j.leaseOver(ctx); {

@@ -15,18 +15,18 @@ import (
 // migrations registers the steps, and sees that they leave no gap below the newest version.
 func (r *register) migrations() {
 	first := map[string]int{}
-	for _, step := range r.c.cfg.Migrations {
+	for i, step := range r.c.cfg.Migrations {
 		if step.From() == nil {
-			r.fault("a migration is the zero Migration: make it with machine.Migrate")
+			r.fault("Migrations[%d]: a migration is the zero Migration: make it with machine.Migrate", i)
 			continue
 		}
 		from, to := step.From().Stamp(), step.To().Stamp()
 		switch _, twice := r.c.steps[from]; {
 		case r.c.machines.exact(from) == nil || r.c.machines.exact(to) == nil:
-			r.fault("a migration leads from %s to %s: register both in Machines", from, to)
+			r.fault("Migrations[%d]: a migration leads from %s to %s: register both in Machines", i, from, to)
 			continue
 		case twice:
-			r.fault("two migrations leave version %d of machine %s", from.Version, from.Machine)
+			r.fault("Migrations[%d]: two migrations leave version %d of machine %s", i, from.Version, from.Machine)
 			continue
 		}
 		r.c.steps[from] = step

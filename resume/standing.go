@@ -19,6 +19,8 @@ func (j *job) standing(ctx context.Context) (v guard.Verdict, err error) {
 	if r.received, err = j.c.now(ctx); err != nil {
 		return v, err
 	}
+	asking, end := j.unlessStopped(ctx)
+	defer end()
 	can := func(f guard.AnyFact) bool { _, ok := j.c.observers[f.Info().Name]; return ok }
 	for range MaxRounds {
 		now, err := j.c.now(ctx)
@@ -29,7 +31,7 @@ func (j *job) standing(ctx context.Context) (v guard.Verdict, err error) {
 		if !v.Unknown() {
 			break
 		}
-		if more, err := j.s.ask(ctx, r, v.Missing()); err != nil || !more {
+		if more, err := j.s.ask(asking, r, v.Missing()); err != nil || !more {
 			break
 		}
 	}

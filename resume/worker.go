@@ -11,8 +11,9 @@ import (
 	"github.com/pawlgo/pawl/store"
 )
 
-// Run does what is due, again and again, until the context ends. Then it claims nothing more, sees through what it has begun, for
-// at most Config.PerformWithin a step, and returns. Its error is the context's, or the store's when the store has failed or is
+// Run does what is due, again and again, until the context ends. Then it claims nothing more, gives back what it has claimed and not
+// begun to send, sees through what it has, for at most Config.PerformWithin a step, and returns: there is nothing else to close, and the
+// controller can be used, and run, again. With a context that has ended it does nothing. Its error is the context's, or the store's when the store has failed or is
 // closed; everything else goes to Config.Problem and is tried again.
 func (c *Controller) Run(ctx context.Context) error {
 	callers := ctx
@@ -58,7 +59,9 @@ func (c *Controller) again(ctx context.Context, wake <-chan struct{}, work func(
 // Work does once what is due on all tasks: timers, then effects. Several controllers may work on one store: a timer fires by a
 // commit, an effect is claimed. Errors of single tasks are joined.
 func (c *Controller) Work(ctx context.Context) error {
-	return errors.Join(c.fireTimers(ctx), c.performEffects(ctx, untilDone))
+	errs := []error{c.fireTimers(ctx)}
+	c.performEffects(ctx, untilDone, func(err error) { errs = append(errs, err) })
+	return errors.Join(errs...)
 }
 
 // errAsks says that a timer's edge needs what a source must be asked for.
@@ -156,10 +159,11 @@ func (s *Session) postpone(ctx context.Context, refused machine.Outcome) error {
 func (c *Controller) hold() store.Micros { return (2 * c.cfg.PerformWithin).Microseconds() }
 
 // performAll is performEffects for as long as something is under way: what becomes ready meanwhile is claimed as soon as there is room.
-func (c *Controller) performAll(ctx context.Context) error {
+// There may always be something, so what goes wrong is told at once; only a store that has failed or is closed is its error.
+func (c *Controller) performAll(ctx context.Context) (broken error) {
 	tick := time.NewTicker(c.cfg.Poll)
 	defer tick.Stop()
-	return c.performEffects(ctx, func(done <-chan error) (over bool, err error) {
+	wait := func(done <-chan error) (over bool, err error) {
 		select {
 		case err = <-done:
 			return true, err
@@ -167,32 +171,43 @@ func (c *Controller) performAll(ctx context.Context) error {
 		case <-tick.C:
 		}
 		return false, nil
+	}
+	c.performEffects(ctx, wait, func(err error) {
+		switch {
+		case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed):
+			broken = err
+		case ctx.Err() == nil || !errors.Is(err, ctx.Err()):
+			c.cfg.Problem(err)
+		}
 	})
+	return broken
 }
 
 // untilDone waits for nothing but what is under way.
 func untilDone(done <-chan error) (over bool, err error) { return true, <-done }
 
 // performEffects claims what is ready and works on it side by side, until nothing is left. One that takes its time holds up only its own
-// place: whenever another is done, or more is told of, the free places are filled again.
-func (c *Controller) performEffects(ctx context.Context, wait func(<-chan error) (over bool, err error)) error {
+// place: whenever another is done, or more is told of, the free places are filled again. fail hears each error.
+func (c *Controller) performEffects(ctx context.Context, wait func(<-chan error) (over bool, err error), fail func(error)) {
 	done := make(chan error, MaxHandlers)
-	var errs []error
 	for running := 0; ; {
 		claimed, err := c.claim(ctx, MaxHandlers-running)
 		if err != nil {
-			errs = append(errs, err)
+			fail(err)
 		}
 		for _, e := range claimed {
 			c.performing.Add(1)
 			go func() { done <- c.performClaimed(ctx, e) }()
 		}
 		if running += len(claimed); running == 0 {
-			return errors.Join(errs...)
+			return
 		}
-		if over, err := wait(done); over {
-			errs = append(errs, err)
+		over, err := wait(done)
+		if over {
 			running--
+		}
+		if err != nil {
+			fail(err)
 		}
 	}
 }
@@ -210,10 +225,10 @@ func (c *Controller) claim(ctx context.Context, most int) ([]store.Effect, error
 }
 
 // performClaimed sees through what may have been sent, also when the controller is told to stop: PerformWithin bounds it.
-func (c *Controller) performClaimed(ctx context.Context, e store.Effect) error {
+func (c *Controller) performClaimed(stop context.Context, e store.Effect) error {
 	defer c.performing.Add(-1)
-	ctx, end := c.begin(context.WithoutCancel(ctx), OperationPerform, e.Task)
-	err := c.perform(ctx, e)
+	ctx, end := c.begin(context.WithoutCancel(stop), OperationPerform, e.Task)
+	err := c.perform(ctx, stop, e)
 	if end != nil {
 		end(err)
 	}
