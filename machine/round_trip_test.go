@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -22,7 +23,28 @@ type marshals struct{ ID string }
 
 func (m marshals) MarshalJSON() ([]byte, error) { return json.Marshal(m.ID) }
 
+// initials writes and reads itself.
+type initials struct{ first, last byte }
+
+func (n initials) MarshalJSON() ([]byte, error) { return json.Marshal(string([]byte{n.first, n.last})) }
+
+func (n *initials) UnmarshalJSON(raw []byte) error {
+	var text string
+	if err := json.Unmarshal(raw, &text); err != nil || len(text) != 2 {
+		return fmt.Errorf("%q are no initials: %w", raw, err)
+	}
+	n.first, n.last = text[0], text[1]
+	return nil
+}
+
+type Embedded struct {
+	Inside string `json:"inside"`
+}
+
 type whole struct {
+	Embedded
+	Own   initials             `json:"own"`
+	Ints  map[int]string       `json:"ints"`
 	Times map[string]time.Time `json:"times,omitempty"`
 	Empty []string             `json:"empty"`
 	Nil   []string             `json:"nil"`
@@ -60,7 +82,7 @@ func TestB058WhatIsSavedComesBack(t *testing.T) {
 	m, err := b.Build()
 	require.NoError(t, err)
 	one := 1
-	data := whole{Times: map[string]time.Time{"t": time.Date(2026, 1, 5, 9, 0, 0, 1000, time.UTC)}, Empty: []string{}, Most: math.MaxInt64, Maybe: &one}
+	data := whole{Embedded: Embedded{"in"}, Own: initials{'A', 'B'}, Ints: map[int]string{-1: "minus", 2: "two"}, Times: map[string]time.Time{"t": time.Date(2026, 1, 5, 9, 0, 0, 1000, time.UTC)}, Empty: []string{}, Most: math.MaxInt64, Maybe: &one}
 	first, _, err := m.Task("t1", guard.Principal{ID: "ann"}, data).First(time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC))
 	require.NoError(t, err)
 	raw, err := machine.Erase(m).Encode(nil, first)

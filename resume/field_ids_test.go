@@ -74,6 +74,29 @@ func TestB118ReusedCallIdsMixNothing(t *testing.T) {
 	require.NoError(t, out.Err(), "the same id, and the answer of this turn")
 }
 
+// Case B022: two tasks below one parent are alike to the last byte of their data. The power fails; the yes to the second reaches the second, at
+// the first try, and what it causes is the second's.
+func TestB022TwinsBelowOneParent(t *testing.T) {
+	f := newFamily(t)
+	f.begin("p", "")
+	for _, id := range []string{"r1", "r2"} {
+		s, err := f.ctl.Start(f.ctx, refund.Machine.Task(id, alice, refund.Refund{OrderID: "123", Amount: euros, Notes: []string{}}).Under("p"), alice)
+		require.NoError(t, err)
+		f.commits(s, refund.RequestRefund.With(machine.None{}).As(guard.User))
+	}
+	f.cut()
+	f.ctl = f.serve()
+	second := f.at("r2", alice)
+	said := f.says(second, "yes, refund it")
+	require.Equal(t, machine.Ask, f.refuses(f.at("r1", alice), refund.ConfirmRefund.With(confirm), said).Kind)
+	f.commits(second, refund.ConfirmRefund.With(confirm), said)
+	f.work()
+	require.Equal(t, refund.Refunded, f.at("r2", alice).State())
+	require.Equal(t, refund.AwaitingUserConfirmation, f.at("r1", alice).State())
+	require.Equal(t, []string{"r2/issue_refund/1"}, f.world.sent)
+	f.held("p", 1)
+}
+
 var subscription = guard.NewFact[string]("subscription", guard.From("billing"), guard.About("payment"), guard.Lasting(), guard.Dated())
 
 // Case B076: an account was deleted. An older event that is delivered again, and one that does not say when it was so, revive nothing: the one is
