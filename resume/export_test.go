@@ -5,4 +5,5 @@ const (
 	MaxRaces          = maxRaces
 	MaxAttemptPayload = maxAttemptPayload
 	MaxWatched        = maxWatched
+	MaxHinted         = maxHinted
 )

@@ -11,6 +11,8 @@ import (
 	"github.com/pawlgo/pawl/examples/refund/refund"
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
+	"github.com/pawlgo/pawl/resume"
+	"github.com/pawlgo/pawl/store"
 	"github.com/stretchr/testify/require"
 )
 
@@ -91,6 +93,33 @@ func TestUnsettledEffectsAreListed(t *testing.T) {
 	require.Equal(t, "unknown", list[0].Status)
 	require.Equal(t, 1, list[0].Attempts)
 	require.Equal(t, "no answer came", list[0].Last)
+}
+
+// What has been pruned cannot be told: the watcher hears so, and does not wait for ever or go on as if nothing were missing.
+func TestWatchOfAPrunedHistory(t *testing.T) {
+	d := newLab(t)
+	s := d.begin("lab1", "pen")
+	for range resume.MaxWatched + 10 {
+		d.commits(s, put.With(setItems{[]string{"ink"}}).As(guard.User))
+	}
+	below := s.Version() - 2
+	require.NoError(t, d.st.(*store.Memory).Prune(d.ctx, s.Task(), below))
+	for _, after := range []uint64{0, 1, below - 2} {
+		told := 0
+		for _, err := range s.Watch(d.ctx, after) {
+			require.ErrorIs(t, err, resume.ErrPruned, "after %d", after)
+			told++
+		}
+		require.Equal(t, 1, told)
+	}
+	want := below
+	for e, err := range s.Watch(d.ctx, below-1) {
+		require.NoError(t, err)
+		require.Equal(t, want, e.Version)
+		if want++; want > s.Version() {
+			break
+		}
+	}
 }
 
 // A watcher misses no version, whatever it was doing when it was committed.

@@ -2,6 +2,7 @@ package resume
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -11,9 +12,12 @@ import (
 	"github.com/pawlgo/pawl/store"
 )
 
+// ErrPruned says that versions which a watch must not leave out are not kept any more. Begin after them, from [Session.Report].
+var ErrPruned = errors.New("versions are not kept any more")
+
 // Watch yields the entries of the session's task after a version, oldest first and none left out, and then each new one as it is
 // committed, until the context ends. It holds nothing open between entries. Errors wrap [ErrNoTask] once the principal may no
-// longer see the task, or are the store's; one ends it.
+// longer see the task, [ErrPruned] when its history does not reach back that far, or are the store's; one ends it.
 func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[machine.Entry, error] {
 	return func(yield func(machine.Entry, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -72,7 +76,9 @@ func (s *Session) entries(ctx context.Context, after uint64) ([]machine.Entry, e
 		}
 		out = append(out, e)
 	}
-	slices.Reverse(out)
+	if slices.Reverse(out); len(out) == 0 || out[0].Version != after+1 {
+		return nil, fmt.Errorf("watch task %s: versions after %d: %w", s.Task(), after, ErrPruned)
+	}
 	return out, nil
 }
 

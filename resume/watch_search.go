@@ -52,7 +52,11 @@ func (c *Controller) Watch(ctx context.Context, who guard.Principal, q Search, t
 			select {
 			case <-ctx.Done():
 			case <-hints.wake:
-				err = w.look(ctx, hints.take())
+				if rows, lost := hints.take(); lost {
+					err = w.scan(ctx)
+				} else {
+					err = w.look(ctx, rows)
+				}
 			case <-tick.C:
 				err = w.scan(ctx)
 			}
@@ -195,10 +199,14 @@ func (w *watch) may(ctx context.Context, r store.Row) (bool, error) {
 	return w.c.maySee(ctx, w.who, r)
 }
 
+// maxHinted is how many tasks a watch gathers while its watcher is busy; when more have changed it looks at all that it finds instead.
+const maxHinted = 1000
+
 // hinted gathers the tasks that the store says have changed, and the newest row of each.
 type hinted struct {
 	mu   sync.Mutex
 	rows map[string]store.Meta
+	lost bool // more than could be gathered
 	wake chan struct{}
 }
 
@@ -214,9 +222,7 @@ func (c *Controller) hinted(ctx context.Context) *hinted {
 			if err != nil {
 				return // the next scan says what is wrong
 			}
-			h.mu.Lock()
-			h.rows[r.Task] = r.Meta
-			h.mu.Unlock()
+			h.add(r)
 			select {
 			case h.wake <- struct{}{}:
 			default:
@@ -226,10 +232,21 @@ func (c *Controller) hinted(ctx context.Context) *hinted {
 	return h
 }
 
-func (h *hinted) take() map[string]store.Meta {
+func (h *hinted) add(r store.Row) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	rows := h.rows
-	h.rows = map[string]store.Meta{}
-	return rows
+	if h.lost {
+		return
+	}
+	if h.rows[r.Task] = r.Meta; len(h.rows) > maxHinted {
+		h.rows, h.lost = nil, true
+	}
+}
+
+func (h *hinted) take() (rows map[string]store.Meta, lost bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	rows, lost = h.rows, h.lost
+	h.rows, h.lost = map[string]store.Meta{}, false
+	return rows, lost
 }

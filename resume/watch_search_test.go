@@ -261,3 +261,35 @@ func TestWatchSearchOfOneWhoIsShutOut(t *testing.T) {
 		<-w.seen
 	})
 }
+
+// While the watcher is busy more tasks change than are gathered: each is told all the same.
+func TestWatchSearchGathersNoMoreThanItKeeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		m := hires()
+		ctl, err := resume.Open(d.ctx, store.NewMemory(store.MemoryOptions{}), resume.Config{Machines: []machine.Definition{m}, Poll: time.Hour})
+		require.NoError(t, err)
+		d.ctl = ctl
+		begin := func(task string) {
+			_, err := ctl.Start(d.ctx, m.Task(task, alice, hire{From: time.Now()}), alice)
+			require.NoError(t, err)
+		}
+		w := d.watch(alice, resume.Search{Owner: "alice"}, nil)
+		synctest.Wait()
+		begin("first")
+		synctest.Wait() // it waits for its reader
+		const many = resume.MaxHinted + 10
+		for i := range many {
+			begin(fmt.Sprint("t", i))
+		}
+		require.Equal(t, "first out 0-1", w.next())
+		told := map[string]bool{}
+		for range many {
+			told[(<-w.seen).Task] = true
+		}
+		require.Len(t, told, many)
+		require.Less(t, time.Now().Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)), time.Hour, "before it looks by itself")
+		w.stop()
+		<-w.seen
+	})
+}
