@@ -87,7 +87,8 @@ func (c *Controller) decode(r store.Record) (loaded, error) {
 }
 
 // Start begins a task. [ErrExists] when there is one: it never resumes. A child begins under a task that the principal may act on and
-// that has not ended; at most [MaxAncestors] stand above it. Other errors wrap [ErrMachine], [ErrNoTask],
+// that has not ended; at most [MaxAncestors] stand above it. That an id is taken is told whoever may begin a task of their own, as it must
+// be: a service chooses ids, and does not let strangers. Other errors wrap [ErrMachine], [ErrNoTask],
 // [machine.ErrTask], [guard.ErrForm], or are the store's.
 func (c *Controller) Start(ctx context.Context, t machine.Task, who guard.Principal) (*Session, error) {
 	if t.Definition == nil || machine.Erase(t.Definition) == nil {
@@ -137,7 +138,17 @@ func (c *Controller) Resume(ctx context.Context, task string, who guard.Principa
 		return nil, err
 	}
 	defer c.flights.leave(task)
-	if l, err = c.advance(ctx, l, guard.Worker, guard.Principal{}); err != nil {
+	ctx, end := c.begin(ctx, OperationResume, task)
+	s, err := c.resume(ctx, l, who)
+	if end != nil {
+		end(err)
+	}
+	return s, err
+}
+
+func (c *Controller) resume(ctx context.Context, l loaded, who guard.Principal) (*Session, error) {
+	l, err := c.advance(ctx, l, guard.Worker, guard.Principal{})
+	if err != nil {
 		return nil, err
 	}
 	s := &Session{c: c, who: who, at: l}

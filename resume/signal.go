@@ -50,6 +50,8 @@ const (
 	OperationPropose Operation = "propose" // one proposal, from its arrival to its outcome
 	OperationObserve Operation = "observe" // one push of a source
 	OperationPerform Operation = "perform" // one attempt or lookup of an effect
+	OperationResume  Operation = "resume"  // one task resumed, what is asked for it included
+	OperationTimer   Operation = "timer"   // the timers of one task that have come due
 )
 
 // Monitor hears what a controller does. Both methods are called from many goroutines at once, on the path of the work: they must not

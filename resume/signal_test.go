@@ -3,6 +3,7 @@ package resume_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
 	"github.com/pawlgo/pawl/resume"
+	"github.com/pawlgo/pawl/store"
 	"github.com/stretchr/testify/require"
 )
 
@@ -21,6 +23,7 @@ type listener struct {
 	mu      sync.Mutex
 	signals []resume.Signal
 	ended   []resume.Operation
+	failed  []resume.Operation
 }
 
 func (l *listener) Signal(_ context.Context, s resume.Signal) {
@@ -30,10 +33,12 @@ func (l *listener) Signal(_ context.Context, s resume.Signal) {
 }
 
 func (l *listener) Begin(ctx context.Context, what resume.Operation, _ string) (context.Context, func(error)) {
-	return ctx, func(error) {
+	return ctx, func(err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.ended = append(l.ended, what)
+		if l.ended = append(l.ended, what); err != nil {
+			l.failed = append(l.failed, what)
+		}
 	}
 }
 
@@ -94,9 +99,10 @@ func TestSignals(t *testing.T) {
 	commits := heard.of(resume.SignalCommit)
 	require.Equal(t, string(refund.Refunded), commits[len(commits)-1].Result)
 	require.Len(t, commits, int(d.resume().Version()))
-	for _, what := range []resume.Operation{resume.OperationPropose, resume.OperationPerform} {
+	for _, what := range []resume.Operation{resume.OperationPropose, resume.OperationPerform, resume.OperationResume} {
 		require.Contains(t, heard.ended, what)
 	}
+	require.NotContains(t, heard.ended, resume.OperationTimer)
 	for _, kind := range []string{"commit", "refusal", "security", "void", "evidence", "effect"} {
 		require.Contains(t, log.String(), `"msg":"pawl.`+kind+`"`)
 	}
@@ -106,6 +112,28 @@ func TestSignals(t *testing.T) {
 	for _, s := range heard.signals {
 		require.NotContains(t, []string{s.Event, s.Result, s.Code, s.Fact}, secret)
 	}
+}
+
+// What has come due is measured for each task; that a source must be asked first, side by side with others, is no failure.
+func TestTimersAreMeasured(t *testing.T) {
+	d, heard := newDesk(t), &listener{}
+	d.st = store.NewMemory(store.MemoryOptions{Now: d.clock})
+	m, silent := errands(), errors.New("nobody answers")
+	ctl, err := resume.Open(d.ctx, d.st, resume.Config{Machines: []machine.Definition{m}, Monitor: heard, Observers: []resume.Observer{
+		resume.Pull(home, func(_ context.Context, q guard.Query) (guard.Observed[bool], error) {
+			return guard.Observed[bool]{Subject: q.Subject}, silent
+		})}})
+	require.NoError(t, err)
+	_, err = ctl.Start(d.ctx, m.Task("errand_1", alice, errand{}), alice)
+	require.NoError(t, err)
+	require.NoError(t, ctl.Work(d.ctx))
+	require.Empty(t, heard.ended)
+	d.sleep(25 * time.Hour)
+	require.NoError(t, ctl.Work(d.ctx)) // it rings
+	require.NoError(t, ctl.Work(d.ctx)) // it cannot give up yet: first without asking, then asking
+	require.Equal(t, []resume.Operation{resume.OperationTimer, resume.OperationTimer, resume.OperationTimer}, heard.ended)
+	require.Empty(t, heard.failed)
+	require.NoError(t, d.st.Close())
 }
 
 // What an operator does to all tasks, and who asks for tasks that are not there, is told; neither with a name that a stranger chose.

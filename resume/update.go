@@ -184,7 +184,7 @@ func (c *Controller) Attempts(ctx context.Context, task string, who guard.Princi
 	return s.Attempts(ctx)
 }
 
-// Ensure starts a task unless it exists, and tells whether it did. What exists keeps its data. Errors are those of
+// Ensure starts a task unless it exists, and tells whether it did. What exists keeps its data, and may be another's. Errors are those of
 // [Controller.Start], but for [ErrExists].
 func (c *Controller) Ensure(ctx context.Context, t machine.Task, who guard.Principal) (started bool, err error) {
 	_, err = c.Start(ctx, t, who)

@@ -106,9 +106,23 @@ func (c *Controller) fireTimers(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// fire takes the edge of each timer that has come due, earliest first. One whose edge is refused is put off, with the reason in
-// the history: a deadline is not lost, and does not keep others waiting. Unless it may ask, it is errAsks when it must.
+// fire is takeDue, measured.
 func (c *Controller) fire(ctx context.Context, task string, ask bool) error {
+	ctx, end := c.begin(ctx, OperationTimer, task)
+	err := c.takeDue(ctx, task, ask)
+	switch {
+	case end == nil:
+	case errors.Is(err, errAsks):
+		end(nil) // its turn comes later
+	default:
+		end(err)
+	}
+	return err
+}
+
+// takeDue takes the edge of each timer that has come due, earliest first. One whose edge is refused is put off, with the reason in
+// the history: a deadline is not lost, and does not keep others waiting. Unless it may ask, it is errAsks when it must.
+func (c *Controller) takeDue(ctx context.Context, task string, ask bool) error {
 	l, err := c.load(ctx, task)
 	if err != nil {
 		return err
