@@ -41,6 +41,12 @@ func newBranchOf(t *testing.T, m *machine.Machine[draw]) *branch {
 }
 
 func (b *branch) serving(machines ...machine.Definition) *resume.Controller {
+	ctl, err := resume.Open(b.ctx, b.st, b.config(machines...))
+	require.NoError(b.t, err)
+	return ctl
+}
+
+func (b *branch) config(machines ...machine.Definition) resume.Config {
 	c := resume.Config{Machines: machines, Problem: func(err error) { b.problems = append(b.problems, err.Error()) }}
 	if b.trust != nil {
 		c.Trust = append(c.Trust, b.trust)
@@ -52,9 +58,7 @@ func (b *branch) serving(machines ...machine.Definition) *resume.Controller {
 				func(context.Context, machine.Job[draw]) (slip, bool, error) { return slip{"s"}, b.found, b.find })}
 		}
 	}
-	ctl, err := resume.Open(b.ctx, b.st, c)
-	require.NoError(b.t, err)
-	return ctl
+	return c
 }
 
 // give exports tasks of this branch into another.

@@ -369,6 +369,36 @@ func TestTwoReleasesAtOnce(t *testing.T) {
 	require.Equal(t, used{80}, to.used("account/1"))
 }
 
+// glancing is a store on which something else happens right before one of the reads of a mark.
+type glancing struct {
+	*brittle
+	left  int
+	first func()
+}
+
+func (g *glancing) Resource(ctx context.Context, name string) (store.Resource, error) {
+	if strings.HasPrefix(name, store.ImportedPrefix) {
+		if g.left--; g.left == 0 {
+			g.first()
+		}
+	}
+	return g.Resources.Resource(ctx, name)
+}
+
+// Whenever another controller releases the store, what it has counted is not counted again.
+func TestAnotherReleaseAmidTheCount(t *testing.T) {
+	for at := 1; at <= 6; at++ {
+		from, to := newBranch(t), newBranch(t)
+		from.pays("a", 60)
+		from.give(to, "a")
+		ctl, err := resume.Open(to.ctx, &glancing{&brittle{to.st, to.st}, at, to.release}, to.config(to.m))
+		require.NoError(t, err)
+		require.NoError(t, ctl.Release(to.ctx, operator, "both"))
+		require.Equal(t, used{60}, to.used("account/1"), "at %d", at)
+		require.Len(t, to.counts(), 1)
+	}
+}
+
 // What was pruned before the export is not known: the store stays in quarantine until an operator says what it was, and the error names
 // task, effect and resource.
 func TestImportedAfterPruning(t *testing.T) {
