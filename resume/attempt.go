@@ -31,7 +31,7 @@ func attemptOf(p machine.Proposal, who guard.Principal, out machine.Outcome) Att
 func (c *Controller) note(ctx context.Context, l loaded, a Attempt) {
 	a.Version = l.snap.Version
 	if err := c.keep(ctx, l.snap.Task, a); err != nil {
-		c.cfg.Problem(fmt.Errorf("task %s: keep a refused attempt: %w", l.snap.Task, err))
+		c.trouble(ctx, fmt.Errorf("task %s: keep a refused attempt: %w", l.snap.Task, err))
 	}
 }
 

@@ -2,6 +2,7 @@ package resume
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -113,6 +114,8 @@ func (c *Controller) gather(ctx context.Context, l loaded, answers []answer) ([]
 	var failed []machine.Finding
 	for _, a := range answers {
 		switch {
+		case (!a.came || a.err != nil) && errors.Is(ctx.Err(), context.Canceled): // whoever asked has gone: no fault of the source
+			failed = append(failed, machine.Finding{Code: codeNotObserved, Text: a.key.Fact + ": nobody waited for its source"})
 		case !a.came:
 			c.tellSilence(ctx, l, a.key.Fact, nil)
 			failed = append(failed, machine.Finding{Code: codeNotObserved, Text: a.key.Fact + ": its source did not answer in time"})

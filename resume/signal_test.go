@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pawlgo/pawl/examples/refund/refund"
@@ -165,3 +166,29 @@ func TestSignalsOfNoTask(t *testing.T) {
 type secretError struct{ text string }
 
 func (e *secretError) Error() string { return e.text }
+
+// A caller who goes away is no fault of the source that was asked for them; one that lets its time pass is told.
+func TestWhoGoesAwayAccusesNoSource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, heard := newDesk(t), &listener{}
+		asked := make(chan struct{}, 1)
+		d.world.policy = func(ctx context.Context, q guard.Query) (guard.Observed[refund.Eligibility], error) {
+			asked <- struct{}{}
+			<-ctx.Done()
+			return guard.Observed[refund.Eligibility]{}, ctx.Err()
+		}
+		d.ctl = d.open(func(c *resume.Config) { c.Monitor = heard })
+		s := d.start()
+		ctx, leave := context.WithCancel(d.ctx)
+		go func() { <-asked; leave() }()
+		_, err := s.Propose(ctx, askFor)
+		require.ErrorIs(t, err, context.Canceled)
+		synctest.Wait()
+		require.Empty(t, heard.of(resume.SignalEvidence))
+		require.Empty(t, d.heard)
+		d.refuses(s, askFor)
+		late := heard.of(resume.SignalEvidence)
+		require.Len(t, late, 1)
+		require.Equal(t, []string{"policy", "refund_eligibility", "late"}, []string{late[0].Source, late[0].Fact, late[0].Code})
+	})
+}

@@ -19,14 +19,18 @@ func (c *Controller) Run(ctx context.Context) error {
 	callers := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	asks := newAsks(false, func(err error) { c.trouble(ctx, err) }, func() { stir(c.timerWake) })
 	var wg sync.WaitGroup
 	for _, loop := range []func(){
-		func() { cancel(c.again(ctx, c.timerWake, c.fireTimers)) },
+		func() {
+			cancel(c.again(ctx, c.timerWake, func(ctx context.Context) error { return c.fireTimers(ctx, asks) }))
+		},
 		func() { cancel(c.again(ctx, c.wake, c.performAll)) },
 	} {
 		wg.Go(loop)
 	}
 	wg.Wait()
+	asks.wait()
 	if err := callers.Err(); err != nil {
 		return err
 	}
@@ -59,7 +63,11 @@ func (c *Controller) again(ctx context.Context, wake <-chan struct{}, work func(
 // Work does once what is due on all tasks: timers, then effects. Several controllers may work on one store: a timer fires by a
 // commit, an effect is claimed. Errors of single tasks are joined.
 func (c *Controller) Work(ctx context.Context) error {
-	errs := []error{c.fireTimers(ctx)}
+	var errs []error
+	asks := newAsks(true, func(err error) { errs = append(errs, err) }, func() {})
+	fired := c.fireTimers(ctx, asks)
+	asks.wait()
+	errs = append(errs, fired)
 	c.performEffects(ctx, untilDone, func(err error) { errs = append(errs, err) })
 	return errors.Join(errs...)
 }
@@ -67,43 +75,58 @@ func (c *Controller) Work(ctx context.Context) error {
 // errAsks says that a timer's edge needs what a source must be asked for.
 var errAsks = errors.New("a source must be asked first")
 
-// fireTimers fires what is due in the order in which it came due; what must ask a source first comes after that, side by side, so
-// that a slow source holds up no other task.
-func (c *Controller) fireTimers(ctx context.Context) error {
+// fireTimers fires what is due in the order in which it came due; what must ask a source first comes after that, beside the rest.
+func (c *Controller) fireTimers(ctx context.Context, asks *asks) error {
 	now, err := c.st.Now(ctx)
 	if err != nil {
 		return fmt.Errorf("find timers that are due: %w", err)
 	}
 	c.worked.Store(now)
-	rows, err := c.st.Due(ctx, store.Slots{}, 0)
+	return c.fireIn(ctx, asks, store.Slots{})
+}
+
+// fireIn fires what is due in some slots. A whole page of what can only be put off, for its tasks cannot be read here or their sources
+// are silent, must not keep the rest from its turn: that is then looked for by halves.
+func (c *Controller) fireIn(ctx context.Context, asks *asks, in store.Slots) error {
+	rows, err := c.st.Due(ctx, in, 0)
 	if err != nil {
 		return fmt.Errorf("find timers that are due: %w", err)
 	}
-	errs := make([]error, len(rows))
-	asks := make([]bool, len(rows))
-	for i, r := range rows {
-		errs[i] = c.fire(ctx, r.Task, false)
-		asks[i] = errors.Is(errs[i], errAsks)
-	}
-	var wg sync.WaitGroup
-	room := make(chan struct{}, MaxHandlers)
-	for i, r := range rows {
-		if !asks[i] {
+	var errs []error
+	var must []string
+	fired := false
+	for _, r := range rows {
+		if asks.about(r.Task) {
 			continue
 		}
-		room <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-room }()
-			errs[i] = c.fire(ctx, r.Task, true)
-		})
-	}
-	wg.Wait()
-	for i, err := range errs {
-		if err != nil {
-			errs[i] = fmt.Errorf("timers of task %s: %w", rows[i].Task, err)
+		switch err := c.fire(ctx, r.Task, false); {
+		case err == nil:
+			fired = true
+		case errors.Is(err, errAsks):
+			must = append(must, r.Task)
+		default:
+			errs = append(errs, fmt.Errorf("timers of task %s: %w", r.Task, err))
 		}
 	}
+	if low, high := halves(in); !fired && len(rows) == store.MaxPage && ctx.Err() == nil && low != high {
+		return errors.Join(c.fireIn(ctx, asks, low), c.fireIn(ctx, asks, high))
+	}
+	for _, task := range must {
+		asks.begin(task, func() error { return c.fire(ctx, task, true) })
+	}
 	return errors.Join(errs...)
+}
+
+// halves splits slots in two; both are the same when they cannot be split.
+func halves(s store.Slots) (low, high store.Slots) {
+	if s == (store.Slots{}) {
+		s.To = store.MaxSlot
+	}
+	middle := (s.From + s.To) / 2
+	if middle == s.From {
+		return s, s
+	}
+	return store.Slots{From: s.From, To: middle}, store.Slots{From: middle, To: s.To}
 }
 
 // fire is takeDue, measured.
@@ -187,14 +210,20 @@ func (c *Controller) performAll(ctx context.Context) (broken error) {
 		return false, nil
 	}
 	c.performEffects(ctx, wait, func(err error) {
-		switch {
-		case errors.Is(err, store.ErrClosed), errors.Is(err, store.ErrFailed):
+		if errors.Is(err, store.ErrClosed) || errors.Is(err, store.ErrFailed) {
 			broken = err
-		case ctx.Err() == nil || !errors.Is(err, ctx.Err()):
-			c.cfg.Problem(err)
+			return
 		}
+		c.trouble(ctx, err)
 	})
 	return broken
+}
+
+// trouble tells Config.Problem, but not that the controller was told to stop.
+func (c *Controller) trouble(ctx context.Context, err error) {
+	if ctx.Err() == nil || !errors.Is(err, ctx.Err()) {
+		c.cfg.Problem(err)
+	}
 }
 
 // untilDone waits for nothing but what is under way.

@@ -132,10 +132,13 @@ func decodeProgress(raw []byte) (progress, error) {
 
 // stir wakes Run.
 func (c *Controller) stir() {
-	for _, wake := range []chan struct{}{c.wake, c.timerWake} {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
+	stir(c.wake)
+	stir(c.timerWake)
+}
+
+func stir(wake chan struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default:
 	}
 }
