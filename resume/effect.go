@@ -266,8 +266,8 @@ func (j *job) update(ctx context.Context, status store.Status, wait time.Duratio
 	}
 	switch {
 	case status == store.Intent:
-		j.done.Latest = 0 // it is sent from here on
-	case j.row.Was != store.Unknown || j.done.Latest == 0:
+		j.done.Latest = 0 // from here on it may be sent
+	case j.done.Latest == 0:
 		j.done.Latest = now
 	}
 	row := j.row

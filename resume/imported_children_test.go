@@ -118,6 +118,26 @@ func TestImportedChildEndsAmidTheCount(t *testing.T) {
 	}
 }
 
+// A child that was counted since it was looked at is taken back by its end.
+func TestImportedChildIsCountedAmidItsEnd(t *testing.T) {
+	for at := 1; at <= 2; at++ {
+		from, to := newFamily(t), newFamily(t)
+		for _, f := range []*family{from, to} {
+			f.begin("p", "")
+		}
+		from.begin("c", "p")
+		from.give(to.pebbleDesk, "c")
+		real := to.st
+		to.desk.st = &glancing{&brittle{real, real}, at, to.release}
+		ctl := to.serve()
+		to.desk.st = real
+		s, err := ctl.Resume(to.ctx, "c", alice)
+		require.NoError(t, err)
+		to.commits(s, dropIt.With(machine.None{}).As(guard.User))
+		to.finishes("p")
+	}
+}
+
 // A message that has said yes before its task was moved says yes to nothing else here; a new one does.
 func TestImportedMessagesAreUsedUp(t *testing.T) {
 	from, to := newPebbleDesk(t), newPebbleDesk(t)

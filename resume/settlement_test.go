@@ -394,6 +394,33 @@ func TestAbsentAfterTheRelease(t *testing.T) {
 	})
 }
 
+// What was unsent when the store was copied the original may have sent: when, nobody knows before a worker has looked.
+func TestAbsentIsNotKnownBeforeALookup(t *testing.T) {
+	d := newDesk(t)
+	st := &secondLife{Memory: d.st.(*store.Memory)}
+	d.st = st
+	d.ctl = d.open(nil)
+	d.cannotTell(false)
+	d.dispatched()
+	d.work()
+	find := d.world.find
+	d.world.find = nil // it is surely not there, and is sent again; that it could not be is certain
+	d.world.send = func(context.Context, job) (record, error) { return record{}, machine.NotSent(errReset) }
+	d.sleep(time.Minute)
+	d.work()
+	require.Equal(t, "intent", d.unsettled().Status)
+	d.world.find = find
+	st.copied = true
+	require.NoError(t, d.ctl.Release(d.ctx, operator, "the original is switched off"))
+	d.sleep(100 * time.Hour)
+	require.Zero(t, d.unsettled().AbsentFrom)
+	_, err := d.ctl.SettleByHand(d.ctx, operator, d.absent())
+	require.ErrorIs(t, err, resume.ErrEarly)
+	require.ErrorContains(t, err, "before a worker has looked it up once")
+	d.work()
+	require.WithinDuration(t, d.clock().Add(resume.DefaultAbsentAfter), d.unsettled().AbsentFrom, time.Second)
+}
+
 // A worker that takes the effect up while a person settles it fences the person; nothing is lost.
 func TestSettlementIsFenced(t *testing.T) {
 	d := blind(t, false)

@@ -34,7 +34,11 @@ func TestVelocityBrings(t *testing.T) {
 		if len(l.s.Taken) > 2*(velocityParts+2) {
 			t.Fatalf("%d rows", len(l.s.Taken))
 		}
-		for _, later := range rapid.SliceOfN(rapid.Int64Range(0, 2*window), 1, 8).Draw(t, "looks") {
+		looks := rapid.SliceOfN(rapid.Int64Range(0, 2*window), 1, 8).Draw(t, "looks")
+		for _, g := range l.given {
+			looks = append(looks, max(g.at+window-1-at, 0)) // right before it leaves
+		}
+		for _, later := range looks {
 			l.last = at + later
 			got, _ := l.s.within(time.Hour, time.UnixMicro(l.last))
 			if least, most := l.within(window), l.within(window+part); got < least || got > most {
