@@ -22,7 +22,7 @@ func TestSilentSourceHoldsUpNoTimers(t *testing.T) {
 		d := newDesk(t)
 		m, st := errands(), store.NewMemory(store.MemoryOptions{})
 		asked, free := map[string]int{}, make(chan struct{})
-		ctl, err := resume.Open(d.ctx, st, resume.Config{Machines: []machine.Definition{m}, ObserveWithin: 100 * time.Hour, Problem: func(err error) { t.Error(err) },
+		ctl, err := resume.Open(d.ctx, st, resume.Config{Machines: []machine.Definition{m}, ObserveWithin: 100 * time.Hour, Poll: time.Hour, Problem: func(err error) { t.Error(err) },
 			Observers: []resume.Observer{resume.Pull(home, func(_ context.Context, q guard.Query) (guard.Observed[bool], error) {
 				d.mu.Lock()
 				asked[q.Task]++
@@ -47,11 +47,11 @@ func TestSilentSourceHoldsUpNoTimers(t *testing.T) {
 		ctx, stop := context.WithCancel(d.ctx)
 		over := make(chan error)
 		go func() { over <- ctl.Run(ctx) }()
-		time.Sleep(24*time.Hour + time.Minute) // reason: time is that of the test's bubble
+		time.Sleep(25*time.Hour + time.Minute) // reason: time is that of the test's bubble
 		synctest.Wait()
 		require.Len(t, asked, resume.MaxHandlers, "the old ones give up now, if nobody is home")
 		begin("young")
-		time.Sleep(time.Hour + time.Minute) // reason: time is that of the test's bubble
+		time.Sleep(2 * time.Hour) // reason: time is that of the test's bubble
 		require.Equal(t, 1, rings("young"))
 		for task, n := range asked {
 			require.Equal(t, 1, n, task)
@@ -69,10 +69,34 @@ func TestSilentSourceHoldsUpNoTimers(t *testing.T) {
 		for i := range resume.MaxHandlers + 3 {
 			snap, _, err := ctl.Latest(d.ctx, fmt.Sprint("old", i), alice)
 			require.NoError(t, err)
-			require.Equal(t, machine.State("given_up"), snap.State, "whoever found no place has it when one is free")
+			require.Equal(t, machine.State("given_up"), snap.State, "whoever found no place has it as soon as one is free")
 		}
 		stop()
 		<-over
+	})
+}
+
+// Nobody is asked again while the answer is waited for, though there is room.
+func TestOneQuestionAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, asked, free := errands(), make(chan string, 100), make(chan struct{})
+		ctl, err := resume.Open(t.Context(), store.NewMemory(store.MemoryOptions{}), resume.Config{Machines: []machine.Definition{m}, ObserveWithin: 100 * time.Hour,
+			Observers: []resume.Observer{resume.Pull(home, func(_ context.Context, q guard.Query) (guard.Observed[bool], error) {
+				asked <- q.Task
+				<-free
+				return guard.Observed[bool]{Subject: q.Subject}, nil
+			})}})
+		require.NoError(t, err)
+		_, err = ctl.Start(t.Context(), m.Task("e1", alice, errand{}), alice)
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(t.Context())
+		over := make(chan error)
+		go func() { over <- ctl.Run(ctx) }()
+		time.Sleep(25 * time.Hour) // reason: time is that of the test's bubble
+		require.Len(t, asked, 1)
+		stop()
+		<-over
+		close(free)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
@@ -167,6 +168,51 @@ func TestGauges(t *testing.T) {
 		"pawl.timers.due{}": 0, "pawl.calls{}": 0}, m.seen)
 	require.NoError(t, st.Close())
 	require.ErrorIs(t, m.callback(t.Context(), observer{m: m}), store.ErrClosed)
+}
+
+// What an operator is woken for: effects by age and status, and how late the earliest timer is.
+func TestGaugesOfWhatIsLate(t *testing.T) {
+	type parcel struct {
+		ID string `json:"id" about:"parcel"`
+	}
+	slip := guard.NewFact[bool]("slip", guard.From("post"), guard.About(machine.EffectKind), guard.Lasting())
+	send := machine.NewEffect[parcel, bool]("send", slip)
+	b := machine.New[parcel]("parcel", "packed")
+	b.Final("there", "back")
+	forgotten := machine.NewEvent[machine.None]("forgotten")
+	b.After("packed", time.Hour, forgotten)
+	machine.On(b, finish).From("packed").To("sending").By(guard.User).
+		Then(machine.Emit(send, func(c guard.Case[parcel, machine.None]) parcel { return c.Data }))
+	machine.On(b, forgotten).From("packed").To("back")
+	machine.On(b, send.Confirmed()).From("sending").To("there")
+	machine.On(b, send.Failed()).From("sending").To("back")
+	parcels := b.MustBuild()
+	now := time.Date(2026, 1, 5, 9, 0, 0, 0, time.UTC)
+	ctl, err := resume.Open(t.Context(), store.NewMemory(store.MemoryOptions{Now: func() time.Time { return now }}), resume.Config{
+		Machines: []machine.Definition{parcels}, Effects: []resume.Handler{resume.Perform(send,
+			func(context.Context, machine.Job[parcel]) (bool, error) { return false, errors.New("no answer") },
+			func(context.Context, machine.Job[parcel]) (bool, bool, error) {
+				return false, false, errors.New("down")
+			})}})
+	require.NoError(t, err)
+	_, err = ctl.Start(t.Context(), parcels.Task("idle", alice, parcel{"1"}), alice)
+	require.NoError(t, err)
+	s, err := ctl.Start(t.Context(), parcels.Task("sent", alice, parcel{"2"}), alice)
+	require.NoError(t, err)
+	_, err = s.Propose(t.Context(), finish.With(machine.None{}).As(guard.User))
+	require.NoError(t, err)
+	require.NoError(t, ctl.Work(t.Context()))
+	now = now.Add(time.Hour + 5*time.Second)
+
+	m := &meter{seen: map[string]int64{}}
+	_, err = telemetry.Watch(m, ctl)
+	require.NoError(t, err)
+	require.NoError(t, m.callback(t.Context(), observer{m: m}))
+	want := map[string]int64{"pawl.well{}": 0, "pawl.quarantined{}": 0, "pawl.timers.due{}": 1, "pawl.timers.late{}": 5, "pawl.calls{}": 0}
+	for age, n := range map[string]int64{"0s": 1, "1m0s": 1, "10m0s": 1, "1h0m0s": 1, "24h0m0s": 0} {
+		want["pawl.effects.unsettled{pawl.age="+age+",pawl.effect=send,pawl.status=unknown}"] = n
+	}
+	require.Equal(t, want, m.seen)
 }
 
 func TestOff(t *testing.T) {
