@@ -98,10 +98,10 @@ type Query struct {
 
 // Evidence is an observation that passed [Verify].
 type Evidence struct {
-	info  *FactInfo
-	entry Entry
-	raw   []byte
-	id    string
+	info    *FactInfo
+	entry   Entry
+	raw     []byte
+	id      string
 	consent Consent // of a reply
 	message string  // the name of a message that says yes in words
 	pulled  bool

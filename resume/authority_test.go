@@ -48,9 +48,7 @@ func TestWhoMayIsAskedAtEachCall(t *testing.T) {
 		"Propose, as the worker": func() error {
 			return outcome(s.Propose(d.ctx, refund.IssueRefund.Info().Confirm(d.key()).As(guard.Worker), says))
 		},
-		"ProposeRaw": func() error {
-			return outcome(s.ProposeRaw(d.ctx, "leave_note", []byte(`{"text":"x"}`)))
-		},
+		"ProposeRaw":                func() error { return outcome(s.ProposeRaw(d.ctx, "leave_note", []byte(`{"text":"x"}`))) },
 		"ProposeRaw, no such event": func() error { return outcome(s.ProposeRaw(d.ctx, "pay_me", nil, says)) },
 		"ProposeRaw, malformed":     func() error { return outcome(s.ProposeRaw(d.ctx, "leave_note", []byte(`{`), says)) },
 		"Answer": func() error {
