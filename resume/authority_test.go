@@ -91,10 +91,7 @@ func TestWhoMayIsAskedAtEachCall(t *testing.T) {
 			}
 			return nil
 		},
-		"Resume": func() error {
-			_, err := d.ctl.Resume(d.ctx, taskID, alice)
-			return err
-		},
+		"Resume": func() error { _, err := d.ctl.Resume(d.ctx, taskID, alice); return err },
 	} {
 		require.ErrorIs(t, call(), resume.ErrNoTask, name)
 	}
