@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +16,7 @@ import (
 	"github.com/pawlgo/pawl/store"
 )
 
-// journal is what our own store wrote for a known piece of work, read back from its write-ahead log: batch for batch the same
+// journal is what our own store wrote for a known piece of work, read back from its write-ahead log: commit for commit the same
 // keys, bytes and kinds of operation. Options are those that Pebble noted for that store.
 type journal struct {
 	started [][]batch // of each caller: what starting its tasks wrote
@@ -135,30 +137,47 @@ func eachOf(log wal.LogicalLog, f func(batch)) (err error) {
 		if err != nil {
 			return err
 		}
-		b, err := decodeBatch(raw)
+		commits, err := decodeBatch(raw)
 		if err != nil {
 			return err
 		}
-		if len(b.rows) > 0 {
+		for _, b := range commits {
 			f(b)
 		}
 	}
 }
 
-// decodeBatch takes the rows of a batch apart. They point into raw.
-func decodeBatch(raw []byte) (batch, error) {
+// decodeBatch takes a batch apart into what each commit wrote: the store joins commits that are ready at the same time, each whole and
+// with its record first. The rows point into raw.
+func decodeBatch(raw []byte) (commits []batch, err error) {
 	var whole pebble.Batch
 	if err := whole.SetRepr(raw); err != nil {
-		return batch{}, err
+		return nil, err
 	}
-	b := batch{size: len(raw)}
 	for r := whole.Reader(); ; {
 		kind, key, value, ok, err := r.Next()
 		if err != nil || !ok {
-			return b, err
+			return commits, err
 		}
+		if len(commits) == 0 || isRecord(key) {
+			commits = append(commits, batch{size: batchHeader})
+		}
+		b := &commits[len(commits)-1]
 		b.rows = append(b.rows, row{kind, key, value})
+		b.size += len(key) + len(value) + rowOverhead
 	}
+}
+
+// What a batch takes beside keys and values, at most.
+const (
+	batchHeader = 12
+	rowOverhead = 1 + 2*binary.MaxVarintLen32 // kind and lengths
+)
+
+// isRecord says whether a key is that of a version: its task's name, 00, 02, and the version.
+func isRecord(key []byte) bool {
+	name := bytes.IndexByte(key, 0)
+	return key[0] == 't' && name > 0 && len(key) == name+10 && key[name+1] == 2
 }
 
 // readOptions is the text in which Pebble noted the options of the database in dir.

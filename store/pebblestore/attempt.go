@@ -38,7 +38,7 @@ func (s *Store) Note(ctx context.Context, task string, a store.Attempt) error {
 	n := e.attempts
 	b := s.db.NewBatch()
 	defer b.Close()
-	w := writer{b: b}
+	w := writer{to: b}
 	key := appendAttempt(nil, task, n)
 	w.set(key, appendAttemptRow(nil, key, &a))
 	if n > store.MaxAttempts && w.err == nil {

@@ -102,7 +102,7 @@ func (s *Store) rewriteOne(b *pebble.Batch, turnKey []byte, change func(*store.E
 		return 0, err
 	}
 	change(&e)
-	w := writer{b: b}
+	w := writer{to: b}
 	w.set(key, appendEffectRow(nil, key, &e))
 	w.move(turnKey, appendTurn(nil, &e))
 	return e.Ready, w.err

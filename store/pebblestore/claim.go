@@ -108,7 +108,7 @@ func (s *Store) claim(cs []candidate, holder string, now, until store.Micros) ([
 	}()
 	b := s.db.NewBatch()
 	defer b.Close()
-	w := writer{b: b, buf: make([]byte, 0, 1024)}
+	w := writer{to: b, buf: make([]byte, 0, 1024)}
 	var out []store.Effect
 	for i := range cs {
 		e := taken[cs[i].task]
@@ -247,7 +247,7 @@ func (s *Store) landEffect(e *entry, old, full *store.Effect, now store.Micros) 
 	}
 	b := s.db.NewBatch()
 	defer b.Close()
-	w := writer{b: b}
+	w := writer{to: b}
 	w.effect(old, full)
 	if w.err != nil {
 		return w.err

@@ -49,7 +49,7 @@ func (s *Store) commit(ctx context.Context, c *store.Commit) (store.Tip, error) 
 		defer s.lockResources(c)()
 	}
 	if err := s.judge(c, e); err != nil {
-		return store.Tip{}, err
+		return store.Tip{}, s.blamed(err)
 	}
 	turns, err := s.plan(turnsOf(c, e))
 	if err != nil {
@@ -232,18 +232,9 @@ func turnsOf(c *store.Commit, e *entry) (due, ready, held store.Micros) {
 
 // land writes a commit that was judged. If it returns an error the outcome is uncertain.
 func (s *Store) land(c *store.Commit, e *entry, turns *outlook) error {
-	buf := s.buffers.Get().(*[]byte)
-	out, key := c.Prepare(s.sealer, (*buf)[:0])
-	b := s.db.NewBatchWithSize(len(out) + 1024)
-	err := b.Set(out[:key], out[key:], nil)
-	if err == nil {
-		w := writer{b: b, buf: out[len(out):]}
-		w.meta(&e.meta, &c.Meta, c.Task)
-		w.side(c, e)
-		err = w.err
-	}
-	*buf = out[:0]
-	s.buffers.Put(buf)
+	p := s.parts.Get().(*part)
+	defer s.parts.Put(p)
+	err := p.fill(c, e, s.sealer)
 	if err != nil {
 		turns.end(false)
 		s.g.fail(err)
@@ -251,13 +242,13 @@ func (s *Store) land(c *store.Commit, e *entry, turns *outlook) error {
 	}
 	e.flight.Store(c.Tip.Version)
 	defer e.flight.Store(0) // after the head: who has loaded this version must not be told of an older tip
-	err = s.write(b)
+	err = s.writeJoint(p)
 	turns.end(err == nil)
 	if err != nil {
 		return err
 	}
 	s.landed(c, e)
-	return b.Close()
+	return nil
 }
 
 // landed remembers what a commit has made of its task.
@@ -274,23 +265,30 @@ func (s *Store) landed(c *store.Commit, e *entry) {
 	s.setHead(c.Task, e, head{tip: c.Tip, unsettled: len(e.effects) > 0})
 }
 
-// writer puts rows into a batch; keys and values are built in buf. It stops at the first error.
+// target takes rows: a batch, or the part of one. It keeps neither key nor value.
+type target interface {
+	Set(key, value []byte, o *pebble.WriteOptions) error
+	Delete(key []byte, o *pebble.WriteOptions) error
+	SingleDelete(key []byte, o *pebble.WriteOptions) error
+}
+
+// writer puts rows into a target; keys and values are built in buf. It stops at the first error.
 type writer struct {
-	b   *pebble.Batch
+	to  target
 	buf []byte
 	err error
 }
 
 func (w *writer) set(key, value []byte) {
 	if w.err == nil {
-		w.err = w.b.Set(key, value, nil)
+		w.err = w.to.Set(key, value, nil)
 	}
 }
 
 // drop removes a row that was set once.
 func (w *writer) drop(key []byte) {
 	if w.err == nil {
-		w.err = w.b.SingleDelete(key, nil)
+		w.err = w.to.SingleDelete(key, nil)
 	}
 }
 
@@ -347,7 +345,7 @@ func (w *writer) side(c *store.Commit, e *entry) {
 // forget removes an effect and its turn.
 func (w *writer) forget(old *store.Effect) {
 	if w.err == nil {
-		w.err = w.b.Delete(appendEffect(w.buf[:0], old.Task, old.ID), nil)
+		w.err = w.to.Delete(appendEffect(w.buf[:0], old.Task, old.ID), nil)
 	}
 	w.drop(appendTurn(w.buf[:0], old))
 }

@@ -80,7 +80,7 @@ func (s *Store) Import(ctx context.Context, task string, records iter.Seq2[store
 		return &store.ConflictError{Task: task, Tip: h.tip}
 	}
 	b := s.db.NewBatch()
-	m := importing{s: s, w: writer{b: b}, task: task, unsettled: map[string]uint64{}, whole: true}
+	m := importing{s: s, w: writer{to: b}, task: task, unsettled: map[string]uint64{}, whole: true}
 	if err := m.all(records, effects); err != nil {
 		b.Close()
 		return err

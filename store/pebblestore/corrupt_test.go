@@ -1,6 +1,7 @@
 package pebblestore
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -96,6 +97,38 @@ func TestFlippedByteInTheLog(t *testing.T) {
 	}
 	t.Log(refused, "refused")
 	require.Greater(t, refused, 10_000/thinned)
+}
+
+// TestFlippedByteInALargeBatch changes bytes of the very last batch, which lies in several blocks of the log, as one that many commits
+// share does, and which nothing later vouches for.
+func TestFlippedByteInALargeBatch(t *testing.T) {
+	d := newDisk(vfs.NewCrashableMem())
+	s, err := Open("db", small(d.fs, nil))
+	require.NoError(t, err)
+	c := step("task", 1, store.Tip{})
+	c.Snapshot = bytes.Repeat(c.Snapshot, 80)
+	_, err = s.Commit(ctx, c)
+	require.NoError(t, err)
+	left := d.mem.CrashClone(vfs.CrashCloneCfg{})
+	require.NoError(t, s.Close())
+
+	log := slices.Max(files(t, left, ".log"))
+	whole := contents(t, left, log)
+	var kinds []byte
+	l := journal{data: whole, number: 4}
+	for at := 0; at < len(whole); at = l.chunk(at).end {
+		require.True(t, l.chunk(at).whole)
+		kinds = append(kinds, l.chunk(at).kind)
+	}
+	require.Subset(t, kinds, []byte{chunkFirst, chunkFirst + 1, chunkLast})
+	for i := 0; i < len(whole); i += 599 {
+		bad := bytes.Clone(whole)
+		bad[i] ^= byte(i*37%255 + 1)
+		fs := copied(left)
+		rewrite(t, fs, log, bad)
+		_, err := Open("db", small(fs, nil))
+		require.ErrorIs(t, err, store.ErrCorrupt, "byte %d of %d", i, len(whole))
+	}
 }
 
 // TestDamagedSectorOfTheLog spoils 256 bytes at a time. Wherever a later commit was written after the damaged one had been

@@ -173,7 +173,7 @@ func (s *Store) Erase(ctx context.Context, task string, entry []byte) (store.Tip
 // erase removes every row of the task and writes the base and the tombstone, in one batch.
 func (s *Store) erase(task string, e *entry, tip store.Tip, tomb *store.Record) error {
 	b := s.db.NewBatch()
-	w := writer{b: b}
+	w := writer{to: b}
 	for _, r := range taskRanges(task) {
 		if w.err = s.dropRange(b, r[0], r[1]); w.err != nil {
 			break

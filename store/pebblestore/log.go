@@ -31,9 +31,10 @@ const (
 	logHeader = 4 + 2 + logSummed
 	logSummed = 1 + 4 + 8 // of the header, what the checksum covers
 
-	chunkFull = 9 // kinds; those between are first and middle
-	chunkLast = 12
-	chunkEOF  = 5 // with the next log's number, at the end of a log that was closed
+	chunkFull  = 9  // kinds: a whole batch
+	chunkFirst = 10 // or its first part, up to the end of the block; 11 is one in the middle
+	chunkLast  = 12
+	chunkEOF   = 5 // with the next log's number, at the end of a log that was closed
 )
 
 // closedMark is a file that a clean close leaves: the names of the logs whose every row is in a table by then.
@@ -136,6 +137,7 @@ func writeFile(fs vfs.FS, dir, name, text string) error {
 type journal struct {
 	data   []byte
 	number uint32
+	batch  int // where the batch begins that the last whole chunk belongs to
 }
 
 // chunk is what the bytes at a place say they are; it is whole only if its checksum is right.
@@ -151,6 +153,9 @@ type chunk struct {
 func (l *journal) damage() (at int, damaged bool) {
 	for at < len(l.data) {
 		if c := l.chunk(at); c.whole && c.number == l.number {
+			if c.kind <= chunkFirst {
+				l.batch = at
+			}
 			at = c.end
 			continue
 		}
@@ -228,23 +233,23 @@ func (l *journal) repairable(at int) bool {
 		return false
 	}
 	length := binary.LittleEndian.Uint16(b[4:])
-	if l.ours(b) && repairableLength(b, length) {
+	if l.ours(b) && l.repairableLength(at, b, length) {
 		return true
 	}
 	n := logHeader + int(length)
 	if n > len(b) {
 		return false
 	}
-	return l.repairableSum(b[:n]) || l.repairableByte(b[:n])
+	return l.repairableSum(at, b[:n]) || l.repairableByte(at, b[:n])
 }
 
 // repairableLength says whether the chunk that b begins with is whole but for a byte of its length.
-func repairableLength(b []byte, length uint16) bool {
+func (l *journal) repairableLength(at int, b []byte, length uint16) bool {
 	want := unmask(binary.LittleEndian.Uint32(b))
 	for delta := uint16(1); delta < 256; delta++ {
 		for _, other := range [...]uint16{length ^ delta, length ^ delta<<8} {
 			n := logHeader + int(other)
-			if n <= len(b) && want == crc32.Checksum(b[6:n], castagnoli) && convincing(b[:n], 1) {
+			if n <= len(b) && want == crc32.Checksum(b[6:n], castagnoli) && l.convincing(at, b[:n], 1) {
 				return true
 			}
 		}
@@ -258,18 +263,18 @@ func (l *journal) ours(b []byte) bool {
 }
 
 // repairableSum says whether the chunk is whole but for a byte of its checksum.
-func (l *journal) repairableSum(b []byte) bool {
+func (l *journal) repairableSum(at int, b []byte) bool {
 	crc := crc32.Checksum(b[6:], castagnoli)
 	want := (crc>>15 | crc<<17) + 0xa282ead8
 	delta := want ^ binary.LittleEndian.Uint32(b)
 	oneByte := bits.LeadingZeros32(delta)/8+bits.TrailingZeros32(delta)/8 == 3
-	return oneByte && l.ours(b) && convincing(b, delta)
+	return oneByte && l.ours(b) && l.convincing(at, b, delta)
 }
 
 // repairableByte looks for the byte whose change makes the checksum right. A change of one bit changes a CRC by the
 // same amount whatever the other bytes are, so the amounts for the eight bits of each byte are carried backwards
 // through the chunk and combined.
-func (l *journal) repairableByte(b []byte) bool {
+func (l *journal) repairableByte(at int, b []byte) bool {
 	want := unmask(binary.LittleEndian.Uint32(b)) ^ crc32.Checksum(b[6:], castagnoli)
 	var amount [8]uint32
 	for i := range amount {
@@ -281,7 +286,7 @@ func (l *journal) repairableByte(b []byte) bool {
 			i := bits.TrailingZeros(uint(k))
 			sum ^= amount[i]
 			delta ^= 1 << i
-			if sum == want && l.fixes(b, p, delta) {
+			if sum == want && l.fixes(at, b, p, delta) {
 				return true
 			}
 		}
@@ -293,23 +298,24 @@ func (l *journal) repairableByte(b []byte) bool {
 }
 
 // fixes says whether the chunk with one byte changed is one of this log and convincing.
-func (l *journal) fixes(b []byte, p int, delta byte) bool {
+func (l *journal) fixes(at int, b []byte, p int, delta byte) bool {
 	fixed := append([]byte(nil), b...)
 	fixed[p] ^= delta
-	return l.ours(fixed) && convincing(fixed, uint32(delta))
+	return l.ours(fixed) && l.convincing(at, fixed, uint32(delta))
 }
 
-// convincing says whether a chunk that was made whole by a change is no accident of a torn one: if it holds a whole
-// batch, the batch can be read; if it holds a part of one, only one bit was changed.
-func convincing(b []byte, delta uint32) bool {
-	if b[6] != chunkFull {
+// convincing says whether a chunk that was made whole by a change is no accident of a torn one: its batch, if all other chunks of it
+// are there, can be read; if they are not, only one bit was changed.
+func (l *journal) convincing(at int, mended []byte, delta uint32) bool {
+	batch, whole := l.assembled(at, mended)
+	if !whole {
 		return bits.OnesCount32(delta) == 1
 	}
-	head, ok := batchrepr.ReadHeader(b[logHeader:])
+	head, ok := batchrepr.ReadHeader(batch)
 	if !ok {
 		return false
 	}
-	r := batchrepr.Read(b[logHeader:])
+	r := batchrepr.Read(batch)
 	for n := uint32(0); ; n++ {
 		_, _, _, ok, err := r.Next()
 		if err != nil {
@@ -319,4 +325,29 @@ func convincing(b []byte, delta uint32) bool {
 			return n == head.Count
 		}
 	}
+}
+
+// assembled is the batch that a mended chunk belongs to; false if another chunk of it is not whole.
+func (l *journal) assembled(at int, mended []byte) (batch []byte, whole bool) {
+	take := func(at int) (c chunk) {
+		if at < len(l.data) {
+			c = l.chunk(at)
+		}
+		if whole = c.whole && c.number == l.number; whole {
+			batch = append(batch, l.data[at+logHeader:c.end]...)
+		}
+		return c
+	}
+	for i := l.batch; i < at && mended[6] > chunkFirst; {
+		if i = take(i).end; !whole {
+			return nil, false
+		}
+	}
+	batch = append(batch, mended[logHeader:]...)
+	for c := (chunk{kind: mended[6], end: at + len(mended)}); c.kind != chunkFull && c.kind != chunkLast; {
+		if c = take(c.end); !whole {
+			return nil, false
+		}
+	}
+	return batch, true
 }

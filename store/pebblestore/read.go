@@ -208,7 +208,7 @@ func (s *Store) learnBy(task string, e *entry, o *pebble.IterOptions) error {
 	}
 	rec, kind, es, err := s.newest(task, o)
 	if err != nil {
-		return err
+		return s.blamed(err)
 	}
 	s.know(e, &rec, kind, es)
 	return nil

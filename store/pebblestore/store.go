@@ -61,6 +61,10 @@ type Store struct {
 	ticking   sync.Mutex
 	persisted atomic.Int64 // newest clock row
 	buffers   sync.Pool    // of *[]byte
+
+	joining sync.Mutex
+	first   *part     // of the batch that commits join at the moment, nil if there is none; guarded by joining
+	parts   sync.Pool // of *part
 }
 
 var _ interface {
@@ -95,6 +99,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s.alive, s.kill = context.WithCancel(context.Background())
 	s.buffers.New = func() any { b := make([]byte, 0, 4096); return &b }
+	s.parts.New = newPart
 	if err := s.open(); err != nil {
 		if pebble.IsCorruptionError(err) && !errors.Is(err, store.ErrCorrupt) {
 			err = errors.Join(err, store.ErrCorrupt)
@@ -360,6 +365,14 @@ func (s *Store) durable() error {
 		return s.failure()
 	}
 	return nil
+}
+
+// blamed is err, or the failure if the store has failed: what seems damaged then is a file that was never written.
+func (s *Store) blamed(err error) error {
+	if failed := s.durable(); failed != nil {
+		return failed
+	}
+	return err
 }
 
 // write applies a batch, synced. If it returns an error the store has failed and the batch may or may not be there.

@@ -119,7 +119,7 @@ func TestRowsOfATransition(t *testing.T) {
 		{first, &moved, commit, 6},          // with the record: the 7 rows of a refund
 	} {
 		b := s.db.NewBatch()
-		w := writer{b: b}
+		w := writer{to: b}
 		w.meta(c.old, c.now, "a")
 		w.side(c.c, &entry{})
 		require.NoError(t, w.err)
