@@ -125,7 +125,8 @@ func TestImportedChildIsCountedAmidItsEnd(t *testing.T) {
 		for _, f := range []*family{from, to} {
 			f.begin("p", "")
 		}
-		from.begin("c", "p")
+		_, err := from.ctl.Start(from.ctx, refund.Machine.Task("c", alice, refund.Refund{OrderID: "123", Amount: euros, Notes: []string{}}).Under("p"), alice)
+		require.NoError(t, err)
 		from.give(to.pebbleDesk, "c")
 		real := to.st
 		to.desk.st = &glancing{&brittle{real, real}, at, to.release}
@@ -133,7 +134,7 @@ func TestImportedChildIsCountedAmidItsEnd(t *testing.T) {
 		to.desk.st = real
 		s, err := ctl.Resume(to.ctx, "c", alice)
 		require.NoError(t, err)
-		to.commits(s, dropIt.With(machine.None{}).As(guard.User))
+		to.commits(s, refund.CancelRefund.With(refund.Reason{Text: "changed my mind"}).As(guard.User).As(guard.User))
 		to.finishes("p")
 	}
 }
