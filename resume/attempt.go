@@ -49,7 +49,7 @@ func (c *Controller) keep(ctx context.Context, task string, a Attempt) error {
 	if err != nil {
 		return err
 	}
-	return c.st.Note(ctx, task, store.Attempt{At: now, Count: 1, Body: body})
+	return c.st.Note(ctx, task, store.Attempt{At: now, Count: max(a.Count, 1), Body: body})
 }
 
 // cut keeps what fits of a text that nobody has judged yet: an attempt must not escape the record by its size.
@@ -70,7 +70,7 @@ func (s *Session) Attempts(ctx context.Context) ([]Attempt, error) {
 		if err := json.Unmarshal(r.Body, &a); err != nil {
 			return nil, fmt.Errorf("task %s: an attempt: %w: %w", s.Task(), store.ErrCorrupt, err)
 		}
-		a.At = time.UnixMicro(r.At).UTC()
+		a.At, a.Count = time.UnixMicro(r.At).UTC(), r.Count
 		out = append(out, a)
 	}
 	return out, nil

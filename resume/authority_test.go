@@ -185,34 +185,36 @@ func TestStrangerCannotTellForbiddenFromUnknown(t *testing.T) {
 	st.calls = nil
 	ctx, stop := context.WithTimeout(d.ctx, time.Minute) // whoever waits for her turn would wait for ever
 	defer stop()
+	var stranger guard.Principal // another one at each door: who keeps trying is not noted each time
 	for name, call := range map[string]func(c *resume.Controller, task string) error{
-		"Resume": func(c *resume.Controller, task string) error { _, err := c.Resume(ctx, task, mallory); return err },
-		"Latest": func(c *resume.Controller, task string) error { _, _, err := c.Latest(ctx, task, mallory); return err },
-		"Recent": func(c *resume.Controller, task string) error { _, err := c.Recent(ctx, task, mallory, 9); return err },
+		"Resume": func(c *resume.Controller, task string) error { _, err := c.Resume(ctx, task, stranger); return err },
+		"Latest": func(c *resume.Controller, task string) error { _, _, err := c.Latest(ctx, task, stranger); return err },
+		"Recent": func(c *resume.Controller, task string) error { _, err := c.Recent(ctx, task, stranger, 9); return err },
 		"Attempts": func(c *resume.Controller, task string) error {
-			_, err := c.Attempts(ctx, task, mallory)
+			_, err := c.Attempts(ctx, task, stranger)
 			return err
 		},
 		"Migrate": func(c *resume.Controller, task string) error {
-			_, err := c.Migrate(ctx, task, guard.Principal{ID: "mallory", Roles: []string{"migrator"}})
+			_, err := c.Migrate(ctx, task, stranger)
 			return err
 		},
 		"Update": func(c *resume.Controller, task string) error {
-			_, err := c.Update(ctx, task, mallory, func(machine.Snapshot[any]) machine.Proposal {
+			_, err := c.Update(ctx, task, stranger, func(machine.Snapshot[any]) machine.Proposal {
 				require.Fail(t, "a stranger sees it")
 				return machine.Proposal{}
 			})
 			return err
 		},
 		"UpdateRaw": func(c *resume.Controller, task string) error {
-			_, err := c.UpdateRaw(ctx, task, mallory, "cancel_refund", []byte(`{"text":"x"}`), nil)
+			_, err := c.UpdateRaw(ctx, task, stranger, "cancel_refund", []byte(`{"text":"x"}`), nil)
 			return err
 		},
 		"Start below": func(c *resume.Controller, task string) error {
-			_, err := c.Start(ctx, refund.Machine.Task("child", mallory, refund.Refund{OrderID: "9", Amount: euros}).Under(task), mallory)
+			_, err := c.Start(ctx, refund.Machine.Task("child", stranger, refund.Refund{OrderID: "9", Amount: euros}).Under(task), stranger)
 			return err
 		},
 	} {
+		stranger = guard.Principal{ID: name, Roles: []string{"clerk"}}
 		require.ErrorIs(t, call(d.ctl, "task_1"), resume.ErrNoTask, name)
 		forbidden, unknown := call(watched, "task_1"), error(nil)
 		calls := st.calls
@@ -224,4 +226,24 @@ func TestStrangerCannotTellForbiddenFromUnknown(t *testing.T) {
 		require.Contains(t, calls, "note", name)
 		st.calls = nil
 	}
+}
+
+// A stranger who keeps trying cannot wash out what else was tried at a task.
+func TestStrangerWashesNothingOut(t *testing.T) {
+	d := newDesk(t)
+	s := d.asked()
+	d.refuses(s, refund.ConfirmRefund.With(refund.Confirm{OrderID: "999", Amount: euros}))
+	for range 10 * store.MaxAttempts {
+		_, err := d.ctl.Resume(d.ctx, taskID, mallory)
+		require.ErrorIs(t, err, resume.ErrNoTask)
+	}
+	attempts, err := s.Attempts(d.ctx)
+	require.NoError(t, err)
+	require.Equal(t, machine.CodeOtherSubject, attempts[len(attempts)-1].Findings[0].Code)
+	times := 0
+	for _, a := range attempts[:len(attempts)-1] {
+		require.Equal(t, "mallory", a.Principal)
+		times += a.Count
+	}
+	require.Equal(t, 512, times, "of a thousand, with the next note to come at 1024")
 }

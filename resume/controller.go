@@ -35,6 +35,7 @@ type Controller struct {
 	performing atomic.Int32  // effects
 	released   atomic.Uint64 // the incarnation that is known to be released
 	turns      *turns
+	knocking   *knocking
 
 	taskRate, principalRate *buckets
 }
@@ -167,29 +168,18 @@ func (c *Controller) enter(ctx context.Context, task string, who guard.Principal
 	l, err := c.load(ctx, task)
 	switch {
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrErased):
-		c.knock(ctx, task, stranger)
-		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
+		c.lookFor(ctx, task, stranger)
+		return loaded{}, noTask(task)
 	case err != nil && c.hides(ctx, task, who):
-		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
+		return loaded{}, noTask(task)
 	case err != nil:
 		return loaded{}, err
 	}
 	if !c.cfg.May(who, l.snap.Head) {
-		c.note(ctx, l, stranger)
-		c.tellRefusal(ctx, l, "", machine.Outcome{Kind: stranger.Kind, Findings: stranger.Findings})
-		return loaded{}, fmt.Errorf("task %s: %w", task, ErrNoTask)
+		c.turnAway(ctx, l, stranger)
+		return loaded{}, noTask(task)
 	}
 	return l, nil
-}
-
-// knock asks the store for all that a forbidden task would be asked for, so that a caller does not tell an unknown one by the work that
-// is saved. The store keeps no attempt at what is not there.
-func (c *Controller) knock(ctx context.Context, task string, a Attempt) {
-	_, _, _ = c.st.Load(ctx, task)
-	_ = c.keep(ctx, task, a)
-	if c.heard() {
-		c.tell(ctx, Signal{Kind: SignalRefusal, Result: string(a.Kind), Code: codeNoTask})
-	}
 }
 
 // hides tells whether a task that this controller cannot read is none of the principal's, as far as its record says.
