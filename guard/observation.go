@@ -79,7 +79,7 @@ func (i *FactInfo) Observe(by *Authority, raw []byte, subject, ref string, at ti
 	}}, nil
 }
 
-// Identified names the observation by its source's own id: one that comes in twice counts once.
+// Identified names the observation by its source's own id: one of a fact and a subject that comes in twice counts once.
 func (o Observation) Identified(id string) Observation { o.id = id; return o }
 
 // ID is what Identified set.

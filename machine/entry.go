@@ -82,13 +82,15 @@ func (e *Entry) Seen() []string { return e.seen }
 // Replies are the messages that the commit counts as a yes: each is used up by it in the whole store. Not stored with the entry.
 func (e *Entry) Replies() []UsedReply { return e.replies }
 
-// SeenName is the name under which a source's own id of an observation is used up in the task; "" when it has none, for receipts,
-// which count once by their effect's key, and may have to come twice to settle it, and for what is used up as a [guard.Evidence.Message].
+// SeenName is the name under which a source's own id of an observation is used up in the task, for its fact and subject: one event may
+// tell of several, in deliveries of their own (case B118). It is "" when it has none, for receipts, which count once by their effect's
+// key, and may have to come twice to settle it, and for what is used up as a [guard.Evidence.Message].
 func SeenName(ev guard.Evidence) string {
 	if ev.ID() == "" || ev.Fact().About == EffectKind || ev.Message() != "" {
 		return ""
 	}
-	return "seen/" + canon.DigestBytes([]byte(ev.Entry().Source+"\x00"+ev.ID()))
+	e := ev.Entry()
+	return "seen/" + canon.DigestBytes([]byte(e.Source+"\x00"+ev.ID()+"\x00"+e.Key.Fact+"\x00"+e.Key.Subject))
 }
 
 func (a *attempt) seen() (names []string) {

@@ -74,6 +74,23 @@ func TestB118ReusedCallIdsMixNothing(t *testing.T) {
 	require.NoError(t, out.Err(), "the same id, and the answer of this turn")
 }
 
+// Case B118, the other way round: one event of a source tells of two facts, in deliveries of their own. Each counts, once.
+func TestB118OneEventTellsOfSeveral(t *testing.T) {
+	d := newLab(t)
+	d.begin("t1", "pen")
+	tell := func(o guard.Observation) machine.Kind {
+		out, err := d.ctl.Observe(d.ctx, "t1", o.Identified("evt_1"))
+		require.NoError(t, err)
+		return out.Kind
+	}
+	open := gate.Observe(d.warehouse, guard.Observed[string]{Value: "open", Subject: "s1"})
+	pens := stock.Observe(d.warehouse, guard.Observed[map[string]int]{Value: map[string]int{"pen": 3}, Subject: "s1"})
+	require.Equal(t, machine.Committed, tell(open))
+	require.Equal(t, machine.Committed, tell(pens))
+	require.Equal(t, machine.Unchanged, tell(open), "ordered by arrival: only its id tells that it came before")
+	require.Equal(t, machine.Unchanged, tell(pens))
+}
+
 // Case B022: two tasks below one parent are alike to the last byte of their data. The power fails; the yes to the second reaches the second, at
 // the first try, and what it causes is the second's.
 func TestB022TwinsBelowOneParent(t *testing.T) {
