@@ -2,6 +2,7 @@ package resume_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -169,6 +170,33 @@ func TestConfigMayRulesSearches(t *testing.T) {
 	all, _, err := other.Find(d.ctx, operator, resume.Search{})
 	require.NoError(t, err)
 	require.Len(t, all, 1, "a task that cannot be read here is found by what its row says")
+}
+
+// A role finds what waits for it, is told what is wrong with what cannot be read here, and is nobody without a name.
+func TestFindByRole(t *testing.T) {
+	p := newParcels(t)
+	v1 := parcel1()
+	ctl := p.open(v1)
+	p.waiting(ctl, v1, "p1")
+	carrier, anonymous := guard.Principal{ID: "carla", Roles: []string{"carrier"}}, guard.Principal{Roles: []string{"carrier"}}
+	for who, want := range map[*guard.Principal]int{&carrier: 1, &anonymous: 0, &mallory: 0} {
+		found, err := ctl.Waiting(p.ctx, *who)
+		require.NoError(t, err)
+		require.Len(t, found, want, who)
+		found, _, err = ctl.Find(p.ctx, *who, resume.Search{WaitsFor: "role/carrier"})
+		require.NoError(t, err)
+		require.Len(t, found, want, who)
+		found, err = ctl.Owned(p.ctx, *who)
+		require.NoError(t, err)
+		require.Empty(t, found)
+		_, err = ctl.Resume(p.ctx, "p1", *who)
+		require.Equal(t, want == 0, errors.Is(err, resume.ErrNoTask), who)
+	}
+	other := p.open(parcel2(2, nil))
+	for who, want := range map[*guard.Principal]error{&carrier: resume.ErrMachine, &anonymous: resume.ErrNoTask, &mallory: resume.ErrNoTask} {
+		_, err := other.Resume(p.ctx, "p1", *who)
+		require.ErrorIs(t, err, want)
+	}
 }
 
 // asking is a store that keeps what it is asked to find.

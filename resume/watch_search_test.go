@@ -288,7 +288,7 @@ func TestWatchSearchGathersNoMoreThanItKeeps(t *testing.T) {
 			told[(<-w.seen).Task] = true
 		}
 		require.Len(t, told, many)
-		require.Less(t, time.Now().Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)), time.Hour, "before it looks by itself")
+		require.Less(t, time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)), time.Hour, "before it looks by itself")
 		w.stop()
 		<-w.seen
 	})
