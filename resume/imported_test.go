@@ -31,13 +31,20 @@ func newBranch(t *testing.T) *branch { return newBranchOf(t, withdrawals()) }
 
 func newBranchOf(t *testing.T, m *machine.Machine[draw]) *branch {
 	b := &branch{bank: &bank{desk: newDesk(t), m: m}}
-	b.send = func() error { b.sent++; return nil }
+	b.send = func() error { b.counting(func() { b.sent++ }); return nil }
 	st, err := pebblestore.Open("store", pebblestore.Options{FS: vfs.NewMem(), Now: b.clock})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, st.Close()) })
 	b.st, b.desk.st = st, st
 	b.ctl = b.serving(b.m)
 	return b
+}
+
+// counting lets the handlers, which run side by side, change what the test counts.
+func (b *branch) counting(f func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f()
 }
 
 func (b *branch) serving(machines ...machine.Definition) *resume.Controller {
@@ -47,7 +54,9 @@ func (b *branch) serving(machines ...machine.Definition) *resume.Controller {
 }
 
 func (b *branch) config(machines ...machine.Definition) resume.Config {
-	c := resume.Config{Machines: machines, Problem: func(err error) { b.problems = append(b.problems, err.Error()) }}
+	c := resume.Config{Machines: machines, Problem: func(err error) {
+		b.counting(func() { b.problems = append(b.problems, err.Error()) })
+	}}
 	if b.trust != nil {
 		c.Trust = append(c.Trust, b.trust)
 	}

@@ -282,12 +282,12 @@ var (
 	}()
 )
 
-// spends lets a purse pay from accounts 1 to n, 7 from each.
+// spends lets a purse pay 8 from account 1, 9 from account 2, and so on, up to account n.
 func (b *branch) spends(id string, n int) {
-	s, err := b.ctl.Start(b.ctx, purses.Task(id, alice, draw{"0", 1}), alice)
+	_, err := b.ctl.Start(b.ctx, purses.Task(id, alice, draw{"0", 1}), alice)
 	require.NoError(b.t, err)
 	for i := 1; i <= n; i++ {
-		s, err = b.ctl.Resume(b.ctx, id, alice)
+		s, err := b.ctl.Resume(b.ctx, id, alice)
 		require.NoError(b.t, err)
 		b.commits(s, disburse.With(outlay{fmt.Sprint(i), int64(7 + i)}).As(guard.User))
 		b.work()
