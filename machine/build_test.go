@@ -135,6 +135,7 @@ var faultRows = []struct {
 	{"fact", func(b B) { b.Facts(guard.NewFact[bool]("bare", guard.From("x"))) }, "fact bare never goes stale"},
 	{"unreachable", func(b B) { machine.On(b, Note).From(Paying).Stay().By(guard.User) }, "paying"},
 	{"unknown_state", func(b B) { b.Final(Paid) }, "final state paid"},
+	{"unknown_state", func(b B) { b.NoSend(Paid) }, "no-send state paid"},
 	{"unknown_state", func(b B) { b.Wait(Paid, machine.TaskOwner, 1, Lapsed) }, "waiting state paid"},
 	{"unknown_state", func(b B) { b.After(Paid, 1, Lapsed) }, "timed state paid"},
 	{"dead_end", func(b B) { on(b, "ok").To(Paying) }, "paying has no way out"},

@@ -22,6 +22,7 @@ type core struct {
 	place       string
 	initial     State
 	final       map[State]string // state to place
+	noSend      map[State]string // state to place
 	waits       map[State]*wait
 	timers      map[State][]timer
 	edges       []*edge
@@ -81,7 +82,7 @@ func New[D any](name string, initial State) *Builder[D] {
 	t := reflect.TypeFor[D]()
 	return &Builder[D]{&core{
 		name: name, version: 1, initial: initial, place: place(1),
-		supers: map[State][]State{}, superPlaces: map[State]string{}, final: map[State]string{}, waits: map[State]*wait{}, timers: map[State][]timer{},
+		supers: map[State][]State{}, superPlaces: map[State]string{}, final: map[State]string{}, noSend: map[State]string{}, waits: map[State]*wait{}, timers: map[State][]timer{},
 		effects: map[string]*EffectInfo{}, facts: map[string]*guard.FactInfo{}, factPlaces: map[string]string{},
 		events: map[string]*EventInfo{}, declared: map[string]string{},
 		subjects: findSubjects(t), dataType: t, clone: cloner[D](t),

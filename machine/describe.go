@@ -29,6 +29,7 @@ type Description struct {
 type StateDescription struct {
 	Name     State    `json:"name"`
 	Final    bool     `json:"final,omitempty"`
+	NoSend   bool     `json:"no_send,omitempty"` // nothing is sent in it
 	WaitsFor Party    `json:"waits_for,omitempty"`
 	Timers   []string `json:"timers,omitempty"` // event, and its delay or its rule and zone
 }
@@ -167,7 +168,8 @@ func (c *core) describe() Description {
 
 func (c *core) describeState(s State) StateDescription {
 	_, final := c.final[s]
-	d := StateDescription{Name: s, Final: final}
+	_, noSend := c.noSend[s]
+	d := StateDescription{Name: s, Final: final, NoSend: noSend}
 	if w := c.waits[s]; w != nil {
 		d.WaitsFor = w.party
 	}

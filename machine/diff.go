@@ -122,6 +122,7 @@ func (d *diff) state(was, is StateDescription) {
 	if was.Final != is.Final {
 		d.review(Altered, "state", name, fmt.Sprintf("final: %t", is.Final))
 	}
+	d.flag("state", name, "effects are sent", !was.NoSend, !is.NoSend, true)
 	d.altered("state", name, "waits for", string(was.WaitsFor), string(is.WaitsFor))
 	d.altered("state", name, "timers", strings.Join(was.Timers, ", "), strings.Join(is.Timers, ", "))
 }

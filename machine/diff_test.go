@@ -107,6 +107,8 @@ func TestDiffOfTheOtherParts(t *testing.T) {
 			[]string{"tightened invariant " + desk.Describe().Invariants[0] + ": it is new"}},
 		{"final", func(d *machine.Description) { d.States[0].Final = !d.States[0].Final },
 			[]string{"altered state asking: final: true (review)"}, []string{"altered state asking: final: false (review)"}},
+		{"sends nothing", func(d *machine.Description) { d.States[0].NoSend = true },
+			[]string{"tightened state asking: effects are sent: false"}, []string{"loosened state asking: effects are sent: true (review)"}},
 		{"state and its edge", func(d *machine.Description) {
 			d.States = append(d.States, machine.StateDescription{Name: "held"})
 			d.Edges = append(d.Edges, machine.EdgeDescription{Event: "note", From: []machine.State{"held"}})

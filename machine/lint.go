@@ -156,6 +156,9 @@ func (c *core) lintReach() {
 	for _, s := range sorted(c.final) {
 		unknown(s, c.final[s], "final")
 	}
+	for _, s := range sorted(c.noSend) {
+		unknown(s, c.noSend[s], "no-send")
+	}
 	for _, s := range sorted(c.timers) {
 		unknown(s, c.timers[s][0].place, "timed")
 	}

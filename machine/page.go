@@ -46,6 +46,9 @@ func pageStates(b *strings.Builder, d Description) {
 		if s.Final {
 			name += ", final"
 		}
+		if s.NoSend {
+			name += ", sends nothing"
+		}
 		pageRow(b, name, string(s.WaitsFor), strings.Join(s.Timers, ", "))
 	}
 	for _, g := range d.Groups {

@@ -169,6 +169,9 @@ func (j *job) again(ctx context.Context) error {
 	case away:
 		return j.later(ctx, store.Unknown, j.done.Lookups, "the provider has nothing under the key; "+quarantineText)
 	}
+	if s := j.s.State(); !j.s.at.m.Sends(s) {
+		return j.later(ctx, store.Unknown, j.done.Lookups, "the provider has nothing under the key, and in "+string(s)+" nothing is sent")
+	}
 	now, err := j.c.now(ctx)
 	if err != nil {
 		return err

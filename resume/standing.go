@@ -9,9 +9,14 @@ import (
 	"github.com/pawlgo/pawl/store"
 )
 
+const codeNoSend = "no_send" // the task is in a state in which nothing is sent
+
 // standing judges what must still hold for the effect to be sent, on facts that are observed again for it. What that brings to light
 // about the task is committed on its own (law 12).
 func (j *job) standing(ctx context.Context) (v guard.Verdict, err error) {
+	if s := j.s.State(); !j.s.at.m.Sends(s) {
+		return guard.Deny(codeNoSend, "in "+string(s)+" nothing is sent"), nil
+	}
 	if len(j.handler.effect.While) == 0 {
 		return guard.Allow(), nil
 	}

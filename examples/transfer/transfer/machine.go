@@ -107,6 +107,7 @@ func cancelling(b *machine.Builder[Transfer]) {
 	machine.On(b, Cancel).From(Drafting, Deciding).To(Stopped).By(guard.User, guard.Model)
 	machine.On(b, Cancel).From(Sending).To(Stopped).By(guard.User, guard.Model).Withdraw(Send)
 	machine.On(b, Cancel).From(Sending).To(Cancelling).By(guard.User, guard.Model).Require(Send.Sent())
+	b.NoSend(Cancelling)
 	machine.On(b, Send.Failed()).From(Cancelling).To(Stopped)
 	machine.On(b, Send.Confirmed()).From(Cancelling).To(Undoing).
 		Then(machine.Emit(TakeBack, func(c Case[machine.Settled]) Order { return Order(c.Data) }))
