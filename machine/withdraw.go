@@ -44,11 +44,12 @@ func (m *Machine[D]) Withdraws() bool {
 	return slices.ContainsFunc(m.c.edges, func(e *edge) bool { return len(e.withdraws) > 0 })
 }
 
-// MaySent implements [guard.Effects]; it counts the intents of an effect that have no outcome and may have been sent.
+// MaySent implements [guard.Effects]; it counts the intents of an effect that have no outcome and may have been sent. The one that the edge
+// itself ends does not count.
 func (j *judged) MaySent(effect string) int {
 	n := 0
 	for _, i := range j.at.Intents {
-		if i.Effect == effect && i.Unsettled() && !slices.Contains(j.unsent, i.Key) {
+		if i.Effect == effect && i.Unsettled() && i.Key != j.settled && !slices.Contains(j.unsent, i.Key) {
 			n++
 		}
 	}
@@ -75,7 +76,7 @@ func (a *attempt) withdraw(j *judged, next *Snapshot[any]) {
 			switch {
 			case i.Effect == w.Name && i.Unsettled():
 				i.Status, i.Settled = Withdrawn, next.Version
-			case i.Effect == w.Name:
+			case i.Effect == w.Name && i.Settled != next.Version:
 				continue
 			}
 			kept = append(kept, i)

@@ -136,3 +136,29 @@ func TestWithdrawFaults(t *testing.T) {
 		require.ErrorContains(t, err, text)
 	}
 }
+
+// TestEndWithdrawsTheOthers: where one part ends and the parts that were not sent are withdrawn with it, the snapshot keeps all of their ends.
+func TestEndWithdrawsTheOthers(t *testing.T) {
+	b := machine.New[Desk]("parts", Draft)
+	b.Final(Closed)
+	machine.On(b, again).From(Draft).To(Paying).By(guard.User).
+		Then(machine.EmitEach(Send, func(Case[machine.None]) []Transfer { return []Transfer{{"1", 1}, {"1", 2}} }))
+	machine.On(b, Send.Confirmed()).From(Paying).Stay()
+	machine.On(b, Send.Failed()).From(Paying).To(Closed).Withdraw(Send)
+	m := b.MustBuild()
+	first, _, err := m.Task("t1", alice, Desk{OrderID: "1"}).First(start)
+	require.NoError(t, err)
+	s, _ := machine.As[Desk](first)
+	s, out := m.Step(s, machine.Input{Proposal: again.With(machine.None{}).BasedOn(1).As(guard.User), Principal: alice, Now: start})
+	require.NoError(t, out.Err(), "%+v", out.Findings)
+
+	ends := machine.Input{Proposal: Send.Info().Fail("t1/send/1", "refused").BasedOn(2), Now: start.Add(time.Minute)}
+	_, out = m.Step(s, ends)
+	require.Equal(t, machine.CodeMaybeSent, out.Code(), "the other one may have been sent")
+	ends.Unsent = []string{"t1/send/2"}
+	s, out = m.Step(s, ends)
+	require.NoError(t, out.Err(), "%+v", out.Findings)
+	require.Equal(t, Closed, s.State)
+	require.Len(t, s.Intents, 2)
+	require.Equal(t, []machine.IntentStatus{machine.Failed, machine.Withdrawn}, []machine.IntentStatus{s.Intents[0].Status, s.Intents[1].Status})
+}
