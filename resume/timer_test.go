@@ -138,9 +138,11 @@ func TestStopBeginsNoLookup(t *testing.T) {
 	require.Equal(t, "unknown", status(t, d, d.resume()))
 	d.sleep(time.Hour)
 	ctx, stop := context.WithCancel(d.ctx)
-	d.st = &claims{bent: bent{Store: d.st}, after: stop}
+	st := &claims{bent: bent{Store: d.st}, after: stop}
+	d.st = st
 	d.ctl = d.open(nil)
 	require.ErrorIs(t, d.ctl.Run(ctx), context.Canceled)
+	require.Equal(t, 1, st.calls, "nothing more is claimed")
 	require.Zero(t, d.world.found)
 	require.Equal(t, "unknown", status(t, d, d.resume()))
 	d.work()
@@ -151,9 +153,11 @@ func TestStopBeginsNoLookup(t *testing.T) {
 type claims struct {
 	bent
 	after func()
+	calls int
 }
 
 func (c *claims) Claim(ctx context.Context, s store.Slots, limit int, holder string, hold store.Micros) ([]store.Effect, error) {
+	c.calls++
 	claimed, err := c.Store.Claim(ctx, s, limit, holder, hold)
 	if after := c.after; after != nil && len(claimed) > 0 {
 		c.after = nil
