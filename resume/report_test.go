@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pawlgo/pawl/examples/refund/refund"
 	"github.com/pawlgo/pawl/guard"
 	"github.com/pawlgo/pawl/machine"
 	"github.com/pawlgo/pawl/resume"
@@ -63,4 +64,45 @@ func TestReportsLinesCannotBeForged(t *testing.T) {
 		require.True(t, strings.HasPrefix(line, begins[i]), line)
 	}
 	require.False(t, strings.ContainsAny(text, "\r\u2028\u202e"))
+}
+
+// An offer that has run out is not reported as one, though no worker has come by.
+func TestReportLeavesOutWhatHasRunOut(t *testing.T) {
+	d := newDesk(t)
+	s := d.asked()
+	r, err := s.Report(d.ctx)
+	require.NoError(t, err)
+	require.Len(t, r.Offers, 1)
+	d.sleep(r.Offers[0].Expires.Sub(d.clock()) + time.Minute)
+	r, err = s.Report(d.ctx)
+	require.NoError(t, err)
+	require.Len(t, s.Offers(), 1)
+	require.Empty(t, r.Offers)
+	require.True(t, r.Overdue)
+	require.Contains(t, r.String(), ", which is past\n")
+}
+
+// An effect that failed has not happened. A value that its source contradicts is not reported as verified.
+func TestReportOfWhatFailedAndWhatIsDisputed(t *testing.T) {
+	d := newDesk(t)
+	d.world.send = func(context.Context, job) (record, error) { return record{}, machine.Declined(errReset) }
+	d.dispatched()
+	d.work()
+	r, err := d.resume().Report(d.ctx)
+	require.NoError(t, err)
+	require.Equal(t, "failed", r.Effects[0].Status)
+	require.Equal(t, []string{"issue_refund"}, r.NotHappened)
+
+	d = newDesk(t)
+	clerk := guard.NewAuthority(refund.OrderStatus.Info().Source)
+	d.ctl = d.open(func(c *resume.Config) { c.Trust = append(c.Trust, clerk) })
+	s := d.asked()
+	at := d.clock()
+	for _, status := range []string{refund.OrderOpen, "refunded_by_phone"} {
+		_, err := s.Observe(d.ctx, refund.OrderStatus.Observe(clerk, guard.Observed[string]{Value: status, Subject: "123", At: at}))
+		require.NoError(t, err)
+	}
+	r, err = s.Report(d.ctx)
+	require.NoError(t, err)
+	require.Contains(t, r.String(), "\norder_status: unknown\n")
 }

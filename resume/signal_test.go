@@ -192,3 +192,27 @@ func TestWhoGoesAwayAccusesNoSource(t *testing.T) {
 		require.Equal(t, []string{"policy", "refund_eligibility", "late"}, []string{late[0].Source, late[0].Fact, late[0].Code})
 	})
 }
+
+// An actor that nobody may be is a stranger's text; a source that answers about something else is told so; an offer that was agreed to is
+// not called void.
+func TestSignalsSayNoMoreThanIsSo(t *testing.T) {
+	d, heard := newDesk(t), &listener{}
+	d.world.policy = func(_ context.Context, _ guard.Query) (guard.Observed[refund.Eligibility], error) {
+		return guard.Observed[refund.Eligibility]{Subject: "another"}, nil
+	}
+	d.ctl = d.open(func(c *resume.Config) { c.Monitor = heard })
+	s := d.start()
+	d.refuses(s, askFor)
+	require.Equal(t, machine.CodeOtherSubject, heard.of(resume.SignalEvidence)[0].Code)
+	d.world.policy = nil
+	d.refuses(s, askFor.As("a stranger's text"))
+	d.refuses(s, askFor.As(guard.Worker))
+	for _, h := range heard.of(resume.SignalSecurity) {
+		require.Equal(t, []string{"", machine.CodeActor}, []string{string(h.Actor), h.Code})
+	}
+	require.Len(t, heard.of(resume.SignalSecurity), 2)
+	d.commits(s, askFor)
+	d.sleep(time.Minute)
+	d.commits(s, refund.ConfirmRefund.With(confirm), d.says(s, "yes, refund it"))
+	require.Empty(t, heard.of(resume.SignalVoid))
+}
