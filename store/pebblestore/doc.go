@@ -2,7 +2,7 @@
 //
 // One commit is atomic and synced: a batch, or a part of one that commits of several tasks share when they are ready at
 // the same time. Each task has a lock that its commits hold through their sync, and that remembers the task's tip, so a
-// commit reads nothing; no lock that tasks share is held while anything is judged, sealed or written, and Pebble joins the
+// commit reads nothing; no lock that all tasks share is held while anything is judged, sealed or written, and Pebble joins the
 // syncs of batches. Reads see only what is durable: one that met a write in flight waits for it.
 //
 // # Keys
