@@ -188,3 +188,16 @@ func TestManyCommitsOnAFailingDisk(t *testing.T) {
 		require.NoError(t, again.Close())
 	}
 }
+
+// TestWhatIsBlamed checks that an error of a store that has failed is the failure: what seems damaged then may be a file that was never
+// written.
+func TestWhatIsBlamed(t *testing.T) {
+	s, err := Open("db", small(vfs.NewMem(), nil))
+	require.NoError(t, err)
+	damaged := rowFault([]byte("xrow"), "row is truncated")
+	require.Equal(t, damaged, s.blamed(damaged))
+	s.g.fail(errors.New("disk is broken"))
+	require.ErrorIs(t, s.blamed(damaged), store.ErrFailed)
+	require.NotErrorIs(t, s.blamed(damaged), store.ErrCorrupt)
+	require.NoError(t, s.Close())
+}
