@@ -2,6 +2,7 @@ package pebblestore
 
 import (
 	"encoding/binary"
+	"errors"
 	"runtime"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -113,8 +114,23 @@ func (s *Store) writeJoint(p *part) error {
 	if parts == nil {
 		return <-p.wrote
 	}
-	err := s.writeParts(parts)
-	tell(parts, p, err)
+	return s.writeFor(parts, p)
+}
+
+// errPanicked is what the others hear when the one that writes for them panics: somebody above it may go on, and they must not wait for
+// ever.
+var errPanicked = errors.New("the write of a shared batch panicked")
+
+// writeFor writes parts, of which one is the caller's own, and tells the others what came of them.
+func (s *Store) writeFor(parts []*part, own *part) error {
+	err := errPanicked
+	defer func() {
+		if err == errPanicked {
+			s.g.fail(err)
+		}
+		tell(parts, own, err)
+	}()
+	err = s.writeParts(parts)
 	return err
 }
 

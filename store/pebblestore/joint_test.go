@@ -201,3 +201,22 @@ func TestWhatIsBlamed(t *testing.T) {
 	require.NotErrorIs(t, s.blamed(damaged), store.ErrCorrupt)
 	require.NoError(t, s.Close())
 }
+
+// TestPanicOfWhoWritesForOthers: they hear of it, and the store fails closed. Pebble panics when it is used after it was closed.
+func TestPanicOfWhoWritesForOthers(t *testing.T) {
+	s, err := Open("db", small(vfs.NewMem(), nil))
+	require.NoError(t, err)
+	own, other := emptyPart(), emptyPart()
+	for _, p := range []*part{own, other} {
+		require.NoError(t, p.Set([]byte("xnew"), nil, nil))
+		s.join(p)
+	}
+	parts := s.parted(own)
+	require.Len(t, parts, 2)
+	s.shut = true
+	require.NoError(t, s.db.Close())
+	require.Panics(t, func() { _ = s.writeFor(parts, own) })
+	require.ErrorIs(t, <-other.wrote, errPanicked)
+	_, err = s.Commit(ctx, step("task", 0, store.Tip{}))
+	require.ErrorIs(t, err, store.ErrFailed)
+}
