@@ -186,6 +186,19 @@ type readIntent struct {
 	Args json.RawMessage `json:"args"`
 }
 
+// head is what needs no definition to be read, but for the intents.
+func (r storedSnapshot) head() Head {
+	return Head{
+		Task: r.Task, Machine: r.Machine, Definition: r.Definition, Digest: r.Digest, Version: r.Version, State: r.State,
+		Entered: instant(r.Entered), Owner: r.Owner, Parent: r.Parent, Created: instant(r.Created), Operations: r.Operations,
+		UpdatedAt: instant(r.UpdatedAt), UpdatedBy: r.UpdatedBy, BasedOn: r.BasedOn,
+	}
+}
+
+func (i storedIntent) intent(args any) Intent {
+	return Intent{i.Effect, i.Key, i.Operation, args, i.Status, i.Since, i.Settled, instant(i.At), i.Holds}
+}
+
 // Decode reads a stored snapshot. Errors wrap [ErrStored]: another machine, version or digest of the definition, a state or
 // name that the definition does not know, or bytes that are not a snapshot.
 func (m *Machine[D]) Decode(raw []byte) (Snapshot[D], error) {
@@ -236,11 +249,7 @@ func (c *core) otherDefinition(r readSnapshot) error {
 }
 
 func (c *core) read(r readSnapshot) (Snapshot[any], error) {
-	s := Snapshot[any]{Head: Head{
-		Task: r.Task, Machine: r.Machine, Definition: r.Definition, Digest: r.Digest, Version: r.Version, State: r.State,
-		Entered: instant(r.Entered), Owner: r.Owner, Parent: r.Parent, Created: instant(r.Created), Operations: r.Operations,
-		UpdatedAt: instant(r.UpdatedAt), UpdatedBy: r.UpdatedBy, BasedOn: r.BasedOn,
-	}}
+	s := Snapshot[any]{Head: r.head()}
 	switch {
 	case CheckTaskID(r.Task) != nil || r.Version == 0:
 		return s, fmt.Errorf("task id %.160q at version %d", r.Task, r.Version)
@@ -343,7 +352,7 @@ func (c *core) readIntents(s *Snapshot[any], intents []readIntent) error {
 		if err != nil {
 			return fmt.Errorf("effect %s: %w", i.Key, err)
 		}
-		s.Intents = append(s.Intents, Intent{i.Effect, i.Key, i.Operation, args, i.Status, i.Since, i.Settled, instant(i.At), i.Holds})
+		s.Intents = append(s.Intents, i.intent(args))
 	}
 	return nil
 }

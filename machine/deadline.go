@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/pawlgo/pawl/internal/visible"
 )
 
 // MaxRule bounds the words of a calendar rule, in bytes.
@@ -48,7 +50,7 @@ func (b *Builder[D]) deadline(at, what, zone, rule string, due func(D, Zone) tim
 	if err != nil {
 		b.c.fault("zone", at, err.Error(), `name one as "Asia/Taipei"`)
 	}
-	if rule == "" || len(rule) > MaxRule || visible(rule) != rule {
+	if rule == "" || len(rule) > MaxRule || visible.Text(rule) != rule {
 		b.c.fault("rule", at, fmt.Sprintf("a rule has 1 to %d bytes that can be seen; %q", MaxRule, clip(rule, MaxRule)), "say when, in words")
 	}
 	if due == nil {

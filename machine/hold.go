@@ -37,18 +37,19 @@ type Hold struct {
 	Window time.Duration `json:"window,omitempty"`
 }
 
-// Velocity is a hold of a velocity limit: what is taken of the resource within any window is at most the limit, in the resource's own
-// unit: 500.00 an hour for a customer, 20 orders a minute (amount 1). Time gives it back and nothing else: it counts attempts, and
-// an effect that fails, or is withdrawn before it is sent, has been one.
+// Velocity is a hold of a velocity limit: what is taken of the resource within any window is at most the limit, in the resource's
+// own unit: 500.00 an hour for a customer, 20 orders a minute (amount 1). Time gives it back and nothing else: it counts
+// attempts, and an effect that fails, or is withdrawn before it is sent, has been one.
 //
-// A commit counts at the instant that its history entry bears, whenever its effect is sent ([SendWithin] bounds that). What was taken
-// within a sixteenth of the window counts as one, until the last of it has left the window: never is more let through, and what
-// is refused (resource_short) may fit up to that much later than it could. A clock that steps back frees nothing; one that steps
-// forward does, as time does.
+// A commit counts at the instant that its history entry bears, whenever its effect is sent ([SendWithin] bounds that). What was
+// taken within a sixteenth of the window counts as one, until the last of it has left the window: never is more let through, and
+// what is refused (resource_short) may fit up to that much later than it could. A clock that steps back frees nothing; one that
+// steps forward does, as time does.
 //
 // A resource is for holds with a window or for holds without: while it has some of one kind, the other is refused (form). Give
-// each window a resource of its own. Where the window of a resource is made longer, what is older than the shorter one is forgotten.
-// A task that is imported into another store brings what it took, as of its own instants, with the release of that store. The window is at least [MinWindow] and at most [MaxWindow].
+// each window a resource of its own. Where the window of a resource is made longer, what is older than the shorter one is
+// forgotten. A task that is imported into another store brings what it took, as of its own instants, with the release of that
+// store. The window is at least [MinWindow] and at most [MaxWindow].
 func Velocity(resource string, amount, limit int64, window time.Duration) Hold {
 	return Hold{Resource: resource, Amount: amount, Limit: limit, Window: window}
 }
@@ -71,8 +72,8 @@ func (h Hold) check() error {
 	return nil
 }
 
-// Reserve takes holds with the effect of the same commit, at most one of each resource. Its edge must have an [Emit], and the holds go with that effect; when one
-// of the resources has not enough left, the commit is refused (resource_short).
+// Reserve takes holds with the effect of the same commit, at most one of each resource. Its edge must have an [Emit], and the
+// holds go with that effect; when one of the resources has not enough left, the commit is refused (resource_short).
 func Reserve[D, P any](f func(guard.Case[D, P]) []Hold) Output[D, P] {
 	return Output[D, P]{output{kind: reserves, holds: func(s *guard.Scene, data, payload any) []Hold {
 		return f(caseOf[D, P](s, data, payload))

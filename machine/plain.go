@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pawlgo/pawl/internal/visible"
 )
 
 // Plain writes a value for a person, as questions and reports do: the fields of a struct by their JSON names, in declared order; a
@@ -30,9 +32,9 @@ func appendPlain(b []byte, v any) []byte {
 		if rv := reflect.ValueOf(v); rv.Kind() == reflect.Pointer && rv.IsNil() {
 			return append(b, "none"...)
 		}
-		return append(b, visible(v.String())...)
+		return append(b, visible.Text(v.String())...)
 	case json.RawMessage:
-		return append(b, visible(string(v))...)
+		return append(b, visible.Text(string(v))...)
 	case []byte:
 		return strconv.AppendQuote(b, string(v))
 	}
@@ -58,24 +60,7 @@ func appendPlain(b []byte, v any) []byte {
 	case reflect.String:
 		return strconv.AppendQuote(b, rv.String())
 	}
-	return append(b, visible(fmt.Sprint(v))...)
-}
-
-// visible writes out what cannot be seen, and leaves the rest alone.
-func visible(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if strconv.IsPrint(r) {
-			b.WriteRune(r)
-			continue
-		}
-		quoted := strconv.QuoteRune(r)
-		b.WriteString(quoted[1 : len(quoted)-1])
-	}
-	return b.String()
+	return append(b, visible.Text(fmt.Sprint(v))...)
 }
 
 func appendPlainFields(b []byte, rv reflect.Value) []byte {
@@ -102,7 +87,7 @@ func appendPlainFields(b []byte, rv reflect.Value) []byte {
 func plainMap(rv reflect.Value) string {
 	parts := make([]string, 0, rv.Len())
 	for it := rv.MapRange(); it.Next(); {
-		parts = append(parts, visible(fmt.Sprint(it.Key().Interface()))+" "+plain(it.Value().Interface()))
+		parts = append(parts, visible.Text(fmt.Sprint(it.Key().Interface()))+" "+plain(it.Value().Interface()))
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ", ")

@@ -125,9 +125,11 @@ func Open(ctx context.Context, st store.Store, cfg Config) (*Controller, error) 
 		return nil, fmt.Errorf("no store: %w", ErrConfig)
 	}
 	c := &Controller{
-		st: st, cfg: cfg.withDefaults(), ruled: cfg.May != nil, machines: definitions{}, steps: map[machine.Stamp]machine.Migration{}, observers: map[string]Observer{},
+		st: st, cfg: cfg.withDefaults(), ruled: cfg.May != nil,
+		machines: definitions{}, steps: map[machine.Stamp]machine.Migration{}, observers: map[string]Observer{},
 		handlers: map[string]Handler{}, trusted: map[*guard.Authority]bool{}, cache: newCache(cfg.withDefaults().Cache),
-		wake: make(chan struct{}, 1), timerWake: make(chan struct{}, 1), freezes: freezes{m: map[string]freeze{}}, turns: newTurns(), knocking: newKnocking(), taskRate: newBuckets(cfg.TaskRate), principalRate: newBuckets(cfg.PrincipalRate),
+		wake: make(chan struct{}, 1), timerWake: make(chan struct{}, 1), freezes: freezes{m: map[string]freeze{}},
+		turns: newTurns(), knocking: newKnocking(), taskRate: newBuckets(cfg.TaskRate), principalRate: newBuckets(cfg.PrincipalRate),
 	}
 	c.trusts = func(a *guard.Authority) bool { return c.trusted[a] }
 	c.flights = newFlights(c.cfg.InFlight, c.cfg.TaskInFlight)

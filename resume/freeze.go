@@ -36,9 +36,10 @@ type Frozen struct {
 	At      time.Time `json:"at"`
 }
 
-// Freeze stops every effect of a machine at once, for all controllers on the store: once it has returned no new one is committed, and
-// none that was committed and not sent is sent; the commit itself compares that nothing was frozen meanwhile, where the store can. What may have been sent is still looked up and settled. It survives restarts, until Thaw.
-// Errors wrap [ErrOperator] or [ErrMachine], or are the store's.
+// Freeze stops every effect of a machine at once, for all controllers on the store: once it has returned no new one is committed,
+// and none that was committed and not sent is sent; the commit itself compares that nothing was frozen meanwhile, where the store
+// can. What may have been sent is still looked up and settled. It survives restarts, until Thaw. Errors wrap [ErrOperator] or
+// [ErrMachine], or are the store's.
 func (c *Controller) Freeze(ctx context.Context, machine string, by guard.Principal, reason string) error {
 	return c.setFreeze(ctx, machine, by, reason, true)
 }

@@ -3,11 +3,11 @@ package resume
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pawlgo/pawl/guard"
+	"github.com/pawlgo/pawl/internal/visible"
 	"github.com/pawlgo/pawl/machine"
 	"github.com/pawlgo/pawl/store"
 )
@@ -17,7 +17,7 @@ func (r Report) String() string {
 	var b strings.Builder
 	line := func(format string, texts ...any) {
 		for i, t := range texts {
-			texts[i] = visible(fmt.Sprint(t))
+			texts[i] = visible.Text(fmt.Sprint(t))
 		}
 		fmt.Fprintf(&b, format+"\n", texts...)
 	}
@@ -64,23 +64,6 @@ func (r Report) Question(o machine.OpenOffer) string {
 
 // hidden stands for what must not come into a prompt: a report is easily pasted into one.
 const hidden = "(hidden)"
-
-// visible writes out what cannot be seen, line breaks first of all, and leaves the rest alone.
-func visible(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if strconv.IsPrint(r) {
-			b.WriteRune(r)
-			continue
-		}
-		quoted := strconv.QuoteRune(r)
-		b.WriteString(quoted[1 : len(quoted)-1])
-	}
-	return b.String()
-}
 
 func (r Report) whom() string {
 	if r.Waiting.For == machine.TaskOwner {

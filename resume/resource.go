@@ -98,8 +98,9 @@ func (s *shares) settle(key string, h machine.Hold, confirmed bool) {
 }
 
 // swaps are the new values of the resources that a version takes from or gives back to: taken with a new intent, given back or
-// used up when the intent is settled, and not otherwise (law 16); used up after all when a receipt comes late; but for a velocity limit, which only time gives back; those of the
-// families that it begins, ends or counts; and those of the messages that it uses up.
+// used up when the intent is settled, and not otherwise (law 16); used up after all when a receipt comes late; but for a velocity
+// limit, which only time gives back; those of the families that it begins, ends or counts; and those of the messages that it uses
+// up.
 func (c *Controller) swaps(ctx context.Context, base loaded, next machine.Snapshot[any], entry *machine.Entry) ([]store.Resource, error) {
 	var b basket
 	if err := errors.Join(c.kin(ctx, &b, base, next, entry), c.useReplies(ctx, &b, entry)); err != nil {

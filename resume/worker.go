@@ -11,10 +11,10 @@ import (
 	"github.com/pawlgo/pawl/store"
 )
 
-// Run does what is due, again and again, until the context ends. Then it claims nothing more, gives back what it has claimed and not
-// begun to send, sees through what it has, for at most Config.PerformWithin a step, and returns: there is nothing else to close, and the
-// controller can be used, and run, again. With a context that has ended it does nothing. Its error is the context's, or the store's when the store has failed or is
-// closed; everything else goes to Config.Problem and is tried again.
+// Run does what is due, again and again, until the context ends. Then it claims nothing more, gives back what it has claimed and
+// not begun to send, sees through what it has, for at most Config.PerformWithin a step, and returns: there is nothing else to
+// close, and the controller can be used, and run, again. With a context that has ended it does nothing. Its error is the
+// context's, or the store's when the store has failed or is closed; everything else goes to Config.Problem and is tried again.
 func (c *Controller) Run(ctx context.Context) error {
 	callers := ctx
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -90,15 +90,16 @@ func TestEveryEdgeOfTheTable(t *testing.T) {
 	may := map[string]string{
 		"internal/canon":       "",
 		"internal/clock":       "",
+		"internal/visible":     "",
 		"guard":                "validator canon",
 		"internal/engine":      "stateless",
-		"machine":              "guard canon clock engine",
+		"machine":              "guard canon clock engine visible",
 		"context":              "machine guard canon",
 		"machine/workingstate": "machine guard context",
 		"store":                "canon",
 		"store/pebblestore":    "store pebble",
 		"store/personal":       "store",
-		"resume":               "machine guard context store canon clock engine",
+		"resume":               "machine guard context store canon clock engine visible",
 		"examples/refund/desk": "guard machine workingstate context store pebblestore resume model",
 		"examples/hello":       "guard machine workingstate context store pebblestore resume",
 		"cmd/pawl":             "guard machine workingstate context store pebblestore resume cobra",
@@ -109,6 +110,7 @@ func TestEveryEdgeOfTheTable(t *testing.T) {
 	const module = archtest.Module
 	imports := map[string]string{
 		"canon": module + "/internal/canon", "clock": module + "/internal/clock", "engine": module + "/internal/engine",
+		"visible": module + "/internal/visible",
 		"guard": module + "/guard", "machine": module + "/machine", "workingstate": module + "/machine/workingstate",
 		"context": module + "/context", "store": module + "/store", "pebblestore": module + "/store/pebblestore",
 		"resume": module + "/resume", "model": module + "/examples/refund/model", "pawl": module,

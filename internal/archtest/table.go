@@ -31,7 +31,7 @@ type row struct {
 }
 
 var (
-	machinery = []string{"internal/canon", "internal/clock", "internal/engine"}
+	machinery = []string{"internal/canon", "internal/clock", "internal/engine", "internal/visible"}
 	public    = []string{"guard", "machine", "machine/workingstate", "machine/workingstate/files", "context", "store", "store/pebblestore", "store/personal",
 		"resume", "resume/cumulative", "resume/httpeffect", "resume/telemetry"}
 )
@@ -40,6 +40,7 @@ var (
 // Test files and test packages are exempt: see testPackage, shipped.
 var table = []row{
 	{pkg: "internal/canon", instead: "canonical encoding stands on the standard library alone; take what is needed as an argument"},
+	{pkg: "internal/visible", instead: "it writes text on the standard library alone; take what is needed as an argument"},
 	{pkg: "internal/clock", instead: "the clock stands on the standard library alone; take what is needed as an argument"},
 	{pkg: "guard", may: []string{validator, "internal/canon"},
 		instead: "a guard judges the scene it is handed; move what knows tasks, stores or models up into machine or resume"},
