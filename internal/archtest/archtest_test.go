@@ -111,7 +111,7 @@ func TestEveryEdgeOfTheTable(t *testing.T) {
 	imports := map[string]string{
 		"canon": module + "/internal/canon", "clock": module + "/internal/clock", "engine": module + "/internal/engine",
 		"visible": module + "/internal/visible",
-		"guard": module + "/guard", "machine": module + "/machine", "workingstate": module + "/machine/workingstate",
+		"guard":   module + "/guard", "machine": module + "/machine", "workingstate": module + "/machine/workingstate",
 		"context": module + "/context", "store": module + "/store", "pebblestore": module + "/store/pebblestore",
 		"resume": module + "/resume", "model": module + "/examples/refund/model", "pawl": module,
 		"sim": module + "/internal/sim", "archtest": module + "/internal/archtest", "cmd": module + "/cmd/pawl",
