@@ -187,11 +187,11 @@ type readIntent struct {
 }
 
 // head is what needs no definition to be read, but for the intents.
-func (r storedSnapshot) head() Head {
+func (w *storedSnapshot) head() Head {
 	return Head{
-		Task: r.Task, Machine: r.Machine, Definition: r.Definition, Digest: r.Digest, Version: r.Version, State: r.State,
-		Entered: instant(r.Entered), Owner: r.Owner, Parent: r.Parent, Created: instant(r.Created), Operations: r.Operations,
-		UpdatedAt: instant(r.UpdatedAt), UpdatedBy: r.UpdatedBy, BasedOn: r.BasedOn,
+		Task: w.Task, Machine: w.Machine, Definition: w.Definition, Digest: w.Digest, Version: w.Version, State: w.State,
+		Entered: instant(w.Entered), Owner: w.Owner, Parent: w.Parent, Created: instant(w.Created), Operations: w.Operations,
+		UpdatedAt: instant(w.UpdatedAt), UpdatedBy: w.UpdatedBy, BasedOn: w.BasedOn,
 	}
 }
 
